@@ -163,7 +163,7 @@ def test_settings_without_a_model_have_none(bench: App) -> None:
 
 
 def test_an_app_does_not_close_what_it_borrowed(bench: App) -> None:
-    """When one user leaves, the others work on, and the counts are stored."""
+    """After one user leaves, the others continue, and the counts are stored."""
     with bench.serving(ADA) as ada:
         ada.cache.searches.answer("q", lambda *_: results("q"))
         reader = ada.sources.web_reader

@@ -79,7 +79,7 @@ def test_what_is_installed_is_typed(python: Path, tmp_path: Path) -> None:
 
 
 def test_the_evaluation_tasks_are_installed(python: Path, tmp_path: Path) -> None:
-    """Where another package `evals` is installed, too."""
+    """Also if another package `evals` is installed."""
     (tmp_path / "evals").mkdir()
     (tmp_path / "evals" / "__init__.py").write_text("theirs = True\n")
     dependencies = sysconfig.get_path("purelib")

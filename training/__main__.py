@@ -15,7 +15,7 @@ from benchmarks.rows import say
 from harness.models.local.cross_encoder import WEIGHTS, Release
 from training.balance import shown
 from training.export import export
-from training.fitting import fit, read_all, thresholds, told
+from training.fitting import described, fit, read_all, thresholds
 from training.learning import learn, mean
 from training.mining import hardest
 from training.mixture import Amounts, Mixture
@@ -62,7 +62,7 @@ def release(sources: Sources, weights: Path, digest: str) -> Release:
     """
     tune, calibrate = (Mixture(sources, part, SEED) for part in ("tune", "calibrate"))
     fitted = fit(read_all(weights, [*_known(tune), *tune.generated(Amounts().times(TUNED))]))
-    print(told(fitted))
+    print(described(fitted))
     pairs = _known(calibrate)
     chosen: dict[float, float] = {}
     for family, found in thresholds(read_all(weights, pairs), fitted).items():

@@ -100,13 +100,13 @@ def thresholds(reads: Sequence[Read], weights: Weights) -> dict[str, list[tuple[
     return found
 
 
-def told(weights: Weights) -> str:
+def described(weights: Weights) -> str:
     """Return the weights by name."""
-    everywhere, anew = (
+    everywhere, reworded = (
         ", ".join(f"{name} {weight:+.3f}" for name, weight in zip(("constant", *names), each, strict=True))
         for names, each in zip((FEATURES, REWORDED_FEATURES), weights, strict=True)
     )
-    return f"{everywhere}; told anew: {anew}"
+    return f"{everywhere}; reworded questions: {reworded}"
 
 
 def _regression(reads: Sequence[Read], features: Sequence[str]) -> tuple[float, ...]:

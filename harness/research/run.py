@@ -67,7 +67,7 @@ class Writer(Struct, frozen=True):
 
     @property
     def unsupported(self) -> Unsupported:
-        """What happens to sentences that no quotation supports."""
+        """Treatment of sentences that no quotation supports."""
         return "drop" if self.settings.strict else "mark" if self.settings.marked else "replace"
 
 
@@ -273,7 +273,7 @@ class Researcher:
         return digest_of({"planner": self._services.planner.version, **self._inputs(), **code})
 
     def _inputs(self) -> dict[str, Any]:
-        """Return what decides what is gathered, besides the code."""
+        """Return the inputs, besides the code, that decide which sources are gathered."""
         return {
             "engines": [{"name": engine.name, "options": dict(engine.options)} for engine in self._services.engines],
             "reader": self._services.reader.name,

@@ -175,7 +175,7 @@ def _capped(near: list[Neighbour], k: int, per_document: int) -> list[Neighbour]
 
 
 def _metadata(entry: Entry) -> dict[str, Any]:
-    """Return a chunk's metadata, with the values of its own columns."""
+    """Return a chunk's metadata, with the values of the table's own columns."""
     return loaded(entry) | {name: getattr(entry.own, name) for name in checks.OWN}
 
 

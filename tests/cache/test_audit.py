@@ -121,7 +121,7 @@ def test_an_audit_that_agrees_is_kept_and_changes_nothing(checked: Audited, cloc
 
 
 def test_the_results_of_an_audit_are_an_ordinary_row(checked: Audited) -> None:
-    """From now on the query is an exact hit, and the live call is counted."""
+    """The query is an exact hit afterwards, and the live call is counted."""
     live = results(*range(5, 15))
     checked.ask(ASKED, live)
     again = checked.ask(ASKED, Engine(EngineUnavailable("not asked")))

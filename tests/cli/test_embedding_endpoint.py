@@ -69,7 +69,7 @@ class Endpoint:
         self._server.start()
 
     def down(self) -> None:
-        """Serve no more; nobody listens at the address."""
+        """Stop serving; nothing listens at the address."""
         if self._server.is_running():
             self._server.stop()
 
@@ -260,7 +260,7 @@ def test_a_replay_sends_no_request(
     assert harness("cache", "export", file, "--run", run["id"]).code == 0
     endpoint.asked.clear()
     monkeypatch.setattr(socket, "socket", no_socket)
-    for setting in ("stems", ""):  # whatever is set where it is replayed
+    for setting in ("stems", ""):  # the setting of the replay has no effect
         monkeypatch.setenv("HARNESS_EMBEDDING_MODEL", setting)
         replayed = harness("research", QUESTION, "--replay", file, "--data-dir", tmp_path / "empty")
         assert (replayed.code, replayed.out) == (0, first.out)

@@ -109,7 +109,7 @@ def test_wrong_usage_of_create(harness: Program, wrong: tuple[str, str], said: s
 def test_a_revoked_token_opens_nothing_any_more(
     harness: Program, make: Callable[..., str], use: Callable[[str | None], None]
 ) -> None:
-    """From the next command on; an id that is revoked or malformed is an error, which does not repeat it."""
+    """The next command is refused; a revoked or malformed id is an error, which does not repeat it."""
     text = make("writer")
     assert harness("token", "revoke", id_of(text)).code == 0
     assert "no token has the id" in harness("token", "revoke", id_of(text)).one_line_error(2)

@@ -269,7 +269,7 @@ def test_meanings_with_the_same_stems_are_one() -> None:
 
 @pytest.mark.parametrize("form", ["RAG", "rag", "Rag", "RAGs", "rags"])
 def test_a_short_form_is_known_in_any_case_and_in_the_plural(form: str) -> None:
-    """From three letters on, another meaning is unlikely."""
+    """Another meaning is unlikely for three letters or more."""
     assert KNOWN.of(form) == ("retrieval-augmented generation",)
 
 

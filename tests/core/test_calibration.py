@@ -33,7 +33,7 @@ def keeps_the_bound(count: int, labels: int, max_wrong: float) -> bool:
 
 
 def test_the_threshold_is_just_above_the_highest_score_that_may_not_be_served() -> None:
-    """Of 99 pairs, 0.05 allows four wrong ones: (4 + 1) / 100. The fifth highest score is just below the threshold."""
+    """A share of 0.05 of 99 pairs allows four wrong ones: (4 + 1) / 100. The fifth highest score is just below."""
     threshold = lowest_threshold(HUNDREDTHS[1:], 0.05)
     assert threshold == math.nextafter(0.95, math.inf)
     assert served(HUNDREDTHS[1:], threshold) == 4
@@ -233,7 +233,7 @@ def test_no_pair_is_judged_by_a_threshold_that_it_chose() -> None:
 
 
 def test_same_pairs_are_judged_by_the_other_half_too() -> None:
-    """A half's results on its own same pairs do not count."""
+    """A half's results on the same pairs that set its threshold do not count."""
     scores = [0.1, 0.8] * 20 + [0.5, 0.05] * 10
     assert calibrate(scores, [False] * 40 + [True] * 20, 0.05).served == interval(0, 20)
 

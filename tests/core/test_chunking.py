@@ -187,7 +187,7 @@ def test_a_sentence_over_the_limit_is_cut_hard() -> None:
 
 
 def test_windows_line_ends_make_the_same_passages() -> None:
-    """How lines end does not matter."""
+    """Line ends do not matter."""
     text = "# A\n\nOne.\nTwo.\n\nThree."
     assert passages(text.replace("\n", "\r\n")) == passages(text)
 
@@ -264,7 +264,7 @@ def test_with_the_real_tokenizer_chunks_have_200_to_350_tokens(words: list[str])
 
 
 def test_rounded_counts_make_chunks_as_large() -> None:
-    """Where the pieces' tokens do not add up to a chunk's, it is the chunk's that count."""
+    """If the pieces' tokens do not add up to the chunk's, the chunk's count is used."""
     text = " ".join(f"It is {number} degrees." for number in range(2_000))
     found = quarters_of([chunk.text for chunk in token_chunks(text, quarters_of)])
     assert all(330 <= tokens <= 350 for tokens in found[:-2])
@@ -275,7 +275,7 @@ def test_rounded_counts_make_chunks_as_large() -> None:
 @each_count
 @pytest.mark.parametrize("text", ["", " \n\t\n"])
 def test_a_text_without_words_has_no_chunks(count: Count, text: str) -> None:
-    """Where there is nothing to read there is nothing to cut."""
+    """An empty or blank text is not cut."""
     assert token_chunks(text, count) == []
 
 
@@ -307,7 +307,7 @@ def test_a_small_tail_is_merged_where_it_fits() -> None:
 
 
 def test_the_last_cut_leaves_enough_for_the_last_chunk() -> None:
-    """Of nine words, five and four rather than seven and two."""
+    """Nine words are cut into five and four, not seven and two."""
     cut = token_chunks("a " * 9, words_of, least=4, most=7)
     assert words_of([chunk.text for chunk in cut]) == [5, 4]
 
@@ -326,7 +326,7 @@ def test_an_impossible_range_is_refused(least: int, most: int) -> None:
     ids=["one word", "sentences", "paragraphs", "no spaces", "spaces"],
 )
 def test_hostile_texts_are_cut_in_linear_time(text: str) -> None:
-    """What is counted is a few times the document, and no chunk is a blob that a tokenizer calls one token."""
+    """At most a few times the document is counted, and no chunk is a blob that a tokenizer counts as one token."""
     counted = 0
 
     def count(texts: Sequence[str]) -> list[int]:

@@ -187,7 +187,7 @@ WINDOWS = Chunking("fixed_size", 6, 2, preserve_sentence_boundaries=False)
 
 
 def test_fixed_size_makes_windows() -> None:
-    """Of `chunk_size`, each `chunk_overlap` before the end of the one before; the last one has the rest."""
+    """Each has `chunk_size` and starts `chunk_overlap` before the end of the previous one; the last has the rest."""
     cut = document_chunks("abcdefghijklmnop", WINDOWS)
     assert [chunk.text for chunk in cut.chunks] == ["abcdef", "efghij", "ijklmn", "mnop"]
 

@@ -215,7 +215,7 @@ TEXT = st.one_of(st.lists(st.sampled_from(FRAGMENTS), max_size=12).map("".join),
 @settings(deadline=None, max_examples=400)
 @given(text=TEXT)
 def test_redacting_again_changes_nothing(text: str) -> None:
-    """Whatever is next to a secret."""
+    """With any text next to a secret."""
     once, _ = REDACTOR.redact(text)
     assert REDACTOR.redact(once) == (once, 0)
 

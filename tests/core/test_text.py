@@ -95,7 +95,7 @@ def test_one_line_collapses_every_white_space() -> None:
 
 
 def test_a_short_text_is_not_shortened() -> None:
-    """What fits stays whole."""
+    """A text that fits stays whole."""
     assert shorten("a short text", 12) == "a short text"
 
 

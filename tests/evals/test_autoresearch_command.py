@@ -148,7 +148,7 @@ def test_the_best_settings_are_a_configuration(
 def test_experiments_are_proposed_in_several_ways(
     harness: Program, tasks_dir: Path, tmp_path: Path, in_threads: None, proposer: str
 ) -> None:
-    """From a custom space; printed one by one, and as JSON at the end."""
+    """Experiments of a custom space are printed one by one, and as JSON at the end."""
     space = tmp_path / "space.yaml"
     space.write_text("max_evidence: [4, 6]\nper_source: [2, 3]\n")
     how = ("--tasks-dir", tasks_dir, "--proposer", proposer, "--space", space, "--experiments", 2, "--plateau", 2)
@@ -284,7 +284,7 @@ def test_a_real_candidate_that_takes_too_long_is_a_crash(tasks_dir: Path, tmp_pa
 def test_a_pipe_gets_one_line_per_step_and_no_bar(
     harness: Program, tasks_dir: Path, tmp_path: Path, in_threads: None
 ) -> None:
-    """From the start: where the journal is, what is measured, then each experiment."""
+    """First the journal's path and what is measured, then each experiment."""
     ended = harness("autoresearch", "--tasks-dir", tasks_dir, *file_of(tmp_path, {"max_evidence": 4}))
     lines = [line for line in ended.err.splitlines() if not line.startswith("warning: ")]
     assert [line.split()[0] for line in lines] == ["loop", "measuring", "noise", "1.", "ended:"]
@@ -292,7 +292,7 @@ def test_a_pipe_gets_one_line_per_step_and_no_bar(
 
 
 def test_a_loop_counts_its_runs(tasks_dir: Path, tmp_path: Path, in_threads: None) -> None:
-    """From nothing to all, never backwards; an experiment that ends early reduces the total."""
+    """The count goes from 0 to all, never backwards; an experiment that ends early reduces the total."""
     tasks = load_tasks([], tasks_dir)
     settings = settings_for(load().settings)
     options = Options(2, 1, 0.01, 0.05, 0, "file", 8)

@@ -285,7 +285,7 @@ def test_a_task_is_gathered_once_and_repeats_exactly(
 
 
 def test_the_result_is_given_in_words(harness: Program, tasks_dir: Path) -> None:
-    """How often it gathered, how long it took, that nothing differs."""
+    """The number of gatherings, the time, and that nothing differs."""
     gathered, took, same = harness("eval", "repeat", "retries", "-n", 3, "--tasks-dir", tasks_dir).out.splitlines()
     assert gathered.startswith("gathered 1 time, ")
     assert took.startswith("run 1 took ")

@@ -36,7 +36,7 @@ class Scripted(Executor):
         future: Future[Any] = Future()
         try:
             future.set_result(self._end(job, self.begun.count(job)))
-        except Exception as error:  # noqa: BLE001 - the future tells it
+        except Exception as error:  # noqa: BLE001 - the future raises it
             future.set_exception(error)
         return future
 

@@ -44,7 +44,7 @@ def test_written_lines_are_read(tmp_path: Path) -> None:
     "torn", [b'{"line":"outcome","outc', b'{"line":"outcome","outcome":{"task":"a","repeat":1}}', b"\xff"]
 )
 def test_a_torn_last_line_is_not_read_and_is_cut_off(tmp_path: Path, torn: bytes) -> None:
-    """Text after the last line end is ignored; the next line appended is on its own line."""
+    """Text after the last line end is ignored; the next line appended is a separate one."""
     path = write(tmp_path / "one.jsonl", HEADER, entry("a", 0))
     whole = path.read_bytes()
     path.write_bytes(whole + torn)

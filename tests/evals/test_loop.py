@@ -149,7 +149,7 @@ def test_settings_that_do_not_run_at_all_are_an_error(tmp_path: Path) -> None:
 
 
 def misbehaving(job: Job) -> Outcome:
-    """Do what `max_results` stands for: raise, hang, use up memory, or end the process."""
+    """Act as `max_results` selects: raise, hang, use up memory, or end the process."""
     match job.settings.max_results:
         case 11:
             raise ZeroDivisionError("the candidate raises")

@@ -1,4 +1,4 @@
-"""Evaluation tasks: what is read, what is refused and where, and whether the sources confirm the tasks."""
+"""Evaluation tasks: reading, refusals with their place, and confirmation by the sources."""
 
 import time
 from collections.abc import Mapping

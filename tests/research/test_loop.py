@@ -196,7 +196,7 @@ def test_enough_is_the_score_or_more(cache: Cache, embedder: Any, enough: float,
 
 
 def test_the_three_best_chunks_make_the_score(cache: Cache, embedder: Any) -> None:
-    """Of all chunks, not of the last round; a fourth one changes nothing."""
+    """The best of all chunks, not of the last round; a fourth one changes nothing."""
     answers = {**TWO, "c": [result(0.9, 4), result(-0.5, 5)]}
     assert [score for _, score in numbers(ask(cache, answers, embedder, ["a", "b"], ["c"], novel=0.0))] == [
         0.6,
@@ -550,7 +550,7 @@ def test_a_run_embeds_everything_once(caches: Any, policy: Policy) -> None:
 
 
 def test_another_embedder_scores_again(cache: Cache, embedder: Any) -> None:
-    """Its own vectors, of its own length; the chunks of the other one are replaced, not compared."""
+    """It has vectors of another length; the chunks of the first one are replaced, not compared."""
 
     class Other(DirectedEmbedder):
         id = "other-8"

@@ -526,7 +526,7 @@ def places(value: Any) -> list[tuple[Any, Any]]:
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_record_is_read_or_reported_as_damaged(record: dict[str, Any], data: st.DataObject) -> None:
-    """A few positions changed to anything, or removed: never another error; what is read can be shown."""
+    """A few positions changed to anything, or removed: never another error; a record that can be read can be shown."""
     mutated = copy.deepcopy(record)
     for _ in range(data.draw(st.integers(1, 3))):
         container, key = data.draw(st.sampled_from(places(mutated)))

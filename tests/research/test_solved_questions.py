@@ -1,4 +1,4 @@
-"""Solved questions: what is stored, which questions it answers, and for how long."""
+"""Solved questions: the stored rows, the questions they answer, and for how long."""
 
 import json
 import logging
@@ -337,7 +337,7 @@ class Named(Steps):
     ids=lambda changed: next(iter(changed)),
 )
 def test_another_gathering_is_a_miss(cache: Cache, embedder: Any, changed: Mapping[str, Any]) -> None:
-    """Anything that decides what is gathered."""
+    """Any change of an input that decides which sources are gathered."""
     solve(cache, embedder)
     how = {"enough": ENOUGH, **changed}
     engine = Scripted(lambda query: TWO[query])
@@ -401,7 +401,7 @@ NOW = ["What is the latest limit of retries?", "How are retries limited in 2023?
 def test_a_question_about_now_lives_for_an_hour(
     cache: Cache, clock: FakeClock, embedder: Any, question: str, minutes: float, use: str
 ) -> None:
-    """That is `volatile_ttl`; the clock says 2023."""
+    """The lifetime is `volatile_ttl`; the clock says 2023."""
     lasting(cache, embedder, question)
     clock.advance(minutes * 60)
     assert lasting(cache, embedder, question).research_cache == use
@@ -596,7 +596,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> Answering:
 
 
 def no_socket(*_: object, **__: object) -> None:
-    """Stand in for `socket.socket`."""
+    """Replace `socket.socket`."""
     raise AssertionError("a socket was opened")
 
 

@@ -108,7 +108,7 @@ def read(data: dict[str, Any]) -> SavedFile:
 
 @pytest.mark.parametrize("keep", [False, True])
 def test_every_quotation_of_a_run_is_verified(cache: Cache, keep: bool) -> None:
-    """Those of searches, of pages and of long URLs; also if the whole research is cached."""
+    """Quotations of searches, of pages and of long URLs; also if the whole research is cached."""
     found = run(cache, keep=keep)
     result = verify(read(saved(found)), cache)
     verdicts = result.verdicts

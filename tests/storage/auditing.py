@@ -1,4 +1,4 @@
-"""What every `Store` promises of audits: what was found stays, of each pair once, and is its tenant's."""
+"""Contract of the audits of every `Store`: each pair of queries is stored once, and belongs to one tenant."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -15,10 +15,10 @@ _pairs = st.lists(st.tuples(st.permutations("abc").map(lambda found: found[:2]),
 
 
 class AuditContract:
-    """The promises, one a test."""
+    """One test for each requirement."""
 
     def test_without_audits_nothing_disagrees(self, store: Store) -> None:
-        """Nothing found, nothing counted, nobody refused; there is nothing to clear."""
+        """No audits, no counts, no refused pairs; `clear` deletes nothing."""
         assert store.audits.all(TENANT) == []
         assert store.audits.count(TENANT) == (0, 0)
         assert store.audits.disagreeing(TENANT, search_key("a")) == frozenset()
@@ -30,14 +30,14 @@ class AuditContract:
         store.audits.put(TENANT, audit)
         assert store.audits.all(TENANT) == [audit]
 
-    def test_pairs_are_told_in_the_order_of_their_times(self, store: Store) -> None:
+    def test_audits_are_sorted_by_time(self, store: Store) -> None:
         """The oldest first."""
         for asked, at in (("b", 2.0), ("c", 1.0), ("d", 3.0)):
             store.audits.put(TENANT, an_audit(asked, "a", at=at))
         assert [audit.created_at - NOW for audit in store.audits.all(TENANT)] == [1.0, 2.0, 3.0]
 
-    def test_those_that_disagree_refuse_each_other(self, store: Store) -> None:
-        """Either way round, in any case and spacing; who agreed, and everybody else, is not refused."""
+    def test_disagreeing_queries_refuse_each_other(self, store: Store) -> None:
+        """In both directions, any case and spacing; agreeing and other queries are not refused."""
         store.audits.put(TENANT, an_audit("a", "B b"))
         store.audits.put(TENANT, an_audit("c", "a"))
         store.audits.put(TENANT, an_audit("a", "d", agreed=True))
@@ -46,8 +46,8 @@ class AuditContract:
         assert store.audits.disagreeing(TENANT, search_key("d")) == frozenset()
         assert store.audits.count(TENANT) == (1, 2)
 
-    def test_a_pair_is_one_whichever_was_asked(self, store: Store) -> None:
-        """A later audit of it takes the place of the earlier one, whichever is put first."""
+    def test_a_pair_is_one_in_either_order(self, store: Store) -> None:
+        """A later audit replaces the earlier one, whichever is stored first."""
         earlier = an_audit("a", "b", agreed=True)
         later = an_audit("b", "A", agreed=True, at=5.0, overlap=1.0, probability=0.5)
         assert [store.audits.put(TENANT, audit) for audit in (earlier, later, later, earlier)] == [
@@ -58,14 +58,14 @@ class AuditContract:
         ]
         assert store.audits.all(TENANT) == [later]
 
-    def test_who_agreed_may_disagree_later(self, store: Store) -> None:
-        """That counts, whenever it was found."""
+    def test_an_agreeing_pair_may_disagree_later(self, store: Store) -> None:
+        """A disagreement counts at any time."""
         store.audits.put(TENANT, an_audit("a", "b", agreed=True))
         assert store.audits.put(TENANT, an_audit("a", "b", at=-1.0))
         assert store.audits.count(TENANT) == (0, 1)
 
-    def test_who_disagreed_once_stays_refused(self, store: Store) -> None:
-        """No later audit takes that back."""
+    def test_a_disagreeing_pair_stays_refused(self, store: Store) -> None:
+        """No later audit removes that."""
         first = an_audit("a", "b")
         later = an_audit("b", "a", agreed=True, at=1.0), an_audit("a", "b", overlap=0.0, at=2.0)
         assert [store.audits.put(TENANT, audit) for audit in (first, *later)] == [True, False, False]
@@ -78,8 +78,10 @@ class AuditContract:
         suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.differing_executors],
     )
     @given(history=_pairs)
-    def test_any_history_refuses_what_ever_disagreed(self, store: Store, history: list[tuple[list[str], bool]]) -> None:
-        """Whatever the order: those pairs, and no others."""
+    def test_any_history_refuses_every_pair_that_disagreed(
+        self, store: Store, history: list[tuple[list[str], bool]]
+    ) -> None:
+        """In any order: those pairs, and no others."""
         store.audits.clear(TENANT)
         for at, ((asked, answered), agreed) in enumerate(history):
             store.audits.put(TENANT, an_audit(asked, answered, agreed=agreed, at=at))
@@ -89,8 +91,8 @@ class AuditContract:
             assert store.audits.disagreeing(TENANT, search_key(query)) == others
         assert store.audits.count(TENANT) == (len({frozenset(pair) for pair, _ in history} - apart), len(apart))
 
-    def test_audits_are_their_tenants(self, store: Store) -> None:
-        """Another one sees, counts, refuses and clears nothing of them."""
+    def test_audits_are_of_one_tenant(self, store: Store) -> None:
+        """Another tenant neither sees, counts, refuses nor clears them."""
         store.audits.put(TENANT, an_audit("a", "b"))
         store.audits.put("another", an_audit("a", "b", agreed=True))
         assert store.audits.disagreeing("another", search_key("a")) == frozenset()
@@ -99,7 +101,7 @@ class AuditContract:
         assert store.audits.count(TENANT) == (0, 1)
 
     def test_clearing_a_table_leaves_audits(self, store: Store) -> None:
-        """What was found wrong stays wrong; to delete it is a thing of its own."""
+        """A disagreement stays; audits are deleted by a separate call."""
         store.rows.put(SEARCHES, TENANT, an_entry("k"))
         store.audits.put(TENANT, an_audit("a", "b"))
         store.admin.clear(SEARCHES, TENANT)
@@ -107,8 +109,8 @@ class AuditContract:
         assert store.audits.clear(TENANT) == 1
         assert store.audits.disagreeing(TENANT, search_key("a")) == frozenset()
 
-    def test_who_is_forgotten_takes_audits_along(self, store: Store) -> None:
-        """All of the tenant's, and nobody else's; they count among what has gone."""
+    def test_forgetting_a_tenant_deletes_its_audits(self, store: Store) -> None:
+        """All of the tenant's and no others; they count as deleted rows."""
         for tenant in (TENANT, "another"):
             store.rows.put(SEARCHES, tenant, an_entry("k"))
             store.audits.put(tenant, an_audit("a", "b"))

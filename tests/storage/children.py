@@ -1,4 +1,4 @@
-"""What the tests let other processes do. Imports little, so that many processes start quickly."""
+"""Functions that tests run in other processes; the module imports little, so that many start quickly."""
 
 import signal
 import sqlite3
@@ -52,7 +52,7 @@ def write_and_read(path: str, name: int, count: int) -> int:
 
 
 def schema(path: Path, *tables: str) -> list[tuple[str, str, str]]:
-    """Return kind, name and SQL of the tables and of all that hangs on them, read without the store."""
+    """Return kind, name and SQL of the tables, indexes and triggers, read without the store."""
     marks = ", ".join("?" * len(tables))
     connection = sqlite3.connect(path)
     found = connection.execute(

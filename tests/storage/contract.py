@@ -1,4 +1,4 @@
-"""What every `Store` promises: subclass `StoreContract`, name it `Test…`, and give it the fixture `store`."""
+"""Contract of every `Store`: subclass `StoreContract`, name it `Test…`, and give it the fixture `store`."""
 
 import base64
 import random
@@ -77,7 +77,7 @@ each_way_to_go = pytest.mark.parametrize("go", GONE.values(), ids=GONE)
 
 
 class StoreContract(ListingContract, AuditContract):
-    """The promises, one a test; those of listing and counting are `ListingContract`'s, of audits `AuditContract`'s."""
+    """One test for each requirement; `ListingContract` has those of listings and counts, `AuditContract` of audits."""
 
     @pytest.fixture
     def store(self) -> Store:
@@ -92,7 +92,7 @@ class StoreContract(ListingContract, AuditContract):
         assert store.rows.get(table, TENANT, "unknown") is None
 
     @each_table
-    def test_what_was_put_comes_back(self, store: Store, table: str) -> None:
+    def test_a_stored_row_is_read_back_unchanged(self, store: Store, table: str) -> None:
         """Key, text, payload and the three times are read back as they were put."""
         put = an_entry("k", table, created_at=NOW + 0.25, expires_at=NOW + 60.5, last_used_at=NOW + 0.75)
         store.rows.put(table, TENANT, put)
@@ -109,7 +109,7 @@ class StoreContract(ListingContract, AuditContract):
 
     @each_table
     def test_an_embedding_is_accepted_and_not_read_back(self, store: Store, table: str) -> None:
-        """A row may carry an embedding and its embedder; a look-up by key does not pay for them."""
+        """A row may have an embedding and its embedder; a look-up by key does not read them."""
         store.rows.put(table, TENANT, an_entry("k", table, embedding=b"\x00\x00\x80\x3f" * 384, embedder="minilm"))
         got = _got(store, table, "k")
         assert (got.embedding, got.embedder) == (None, None)
@@ -126,13 +126,13 @@ class StoreContract(ListingContract, AuditContract):
         assert store.listings.stats(table, TENANT, NOW).total == 1
 
     def test_a_second_put_replaces_the_own_columns(self, store: Store) -> None:
-        """A row that is asked again, for more, answers for more."""
+        """A second search for more results replaces the number of results."""
         store.rows.put(SEARCHES, TENANT, an_entry("k", own=(10, "ddgs", "{}")))
         store.rows.put(SEARCHES, TENANT, an_entry("k", own=(20, "ddgs", "{}")))
         assert _got(store, SEARCHES, "k").own == (20, "ddgs", "{}")
 
-    def test_an_expired_row_is_still_got(self, store: Store) -> None:
-        """A look-up is a read: whether an expired row may be served is decided by who asked."""
+    def test_an_expired_row_is_still_returned(self, store: Store) -> None:
+        """A look-up is a read: the caller decides whether to serve an expired row."""
         store.rows.put(SEARCHES, TENANT, an_entry("k", expires_at=0.0))
         assert _got(store, SEARCHES, "k").expires_at == 0.0
         assert store.rows.get(SEARCHES, TENANT, "k") is not None
@@ -147,8 +147,8 @@ class StoreContract(ListingContract, AuditContract):
         ["", "Zürich", "検索", "بحث", "👩‍🔬", "e\u0301", "nul\0inside", "'; DROP TABLE search_cache; --", "\n\r\t"],
         ids=ascii,
     )
-    def test_any_text_comes_back_as_it_was(self, store: Store, text: str) -> None:
-        """Text of any script, with NUL characters, quotes or nothing in it, is neither changed nor cut."""
+    def test_any_text_comes_back_unchanged(self, store: Store, text: str) -> None:
+        """Text of any script, empty, or with NUL characters or quotes, is neither changed nor cut."""
         store.rows.put(SEARCHES, f"tenant {text}", an_entry(f"key {text}", text=text, payload=text.encode()))
         got = store.rows.get(SEARCHES, f"tenant {text}", f"key {text}")
         assert got is not None
@@ -171,7 +171,7 @@ class StoreContract(ListingContract, AuditContract):
         assert store.rows.get(table, TENANT, "k") == replace(before, last_used_at=NOW + 500)
 
     def test_touching_an_unknown_key_makes_no_row(self, store: Store) -> None:
-        """A row that went in the meantime stays gone."""
+        """A row that was deleted in the meantime stays deleted."""
         store.rows.touch(SEARCHES, TENANT, "unknown", NOW)
         assert store.rows.get(SEARCHES, TENANT, "unknown") is None
 
@@ -179,7 +179,7 @@ class StoreContract(ListingContract, AuditContract):
 
     @each_table
     def test_the_nearest_rows_come_first(self, store: Store, table: str) -> None:
-        """Rows come in the order of their similarity, which is the cosine of their vector and the one asked for."""
+        """Rows are sorted by similarity: the cosine of their vector and the query vector."""
         asked = vector_of("asked")
         vectors = {share: near(asked, share) for share in (0.9, 0.1, 0.5)}
         for share, vector in vectors.items():
@@ -190,15 +190,15 @@ class StoreContract(ListingContract, AuditContract):
             [float(vectors[share] @ asked) for share in (0.1, 0.5, 0.9)], abs=1e-5
         )
 
-    def test_equally_near_rows_come_by_key(self, store: Store) -> None:
-        """Where similarities are equal the keys decide, so that the same rows always come in the same order."""
+    def test_equally_near_rows_are_sorted_by_key(self, store: Store) -> None:
+        """Rows of equal similarity always come in the same order."""
         for key in ("b", "d", "a", "c"):
             store.rows.put(SEARCHES, TENANT, embedded(key, vector=vector_of("one")))
         assert keys_near(store, near(vector_of("one"), 0.2)) == ["a", "b", "c"]
 
     @pytest.mark.parametrize("k", [0, 1, 5, 6, 100])
     def test_nearest_returns_up_to_k(self, store: Store, k: int) -> None:
-        """As many as are asked for, or as there are."""
+        """At most `k` rows, or all there are."""
         for number in range(6):
             store.rows.put(SEARCHES, TENANT, embedded(str(number)))
         assert len(ask(store, vector_of("0"), k)) == min(k, 6)
@@ -213,18 +213,18 @@ class StoreContract(ListingContract, AuditContract):
         assert found.similarity == pytest.approx(1.0, abs=1e-5)
 
     def test_a_similarity_is_never_negative(self, store: Store) -> None:
-        """The opposite of what was asked has similarity 0."""
+        """The opposite of the query vector has similarity 0."""
         store.rows.put(SEARCHES, TENANT, embedded("k"))
         assert ask(store, -vector_of("k")) == [("k", 0.0)]
 
     def test_a_similarity_is_never_above_1(self, store: Store) -> None:
-        """Rounding does not lead beyond 1, whatever the vector."""
+        """Rounding never gives more than 1."""
         for number in range(50):
             store.rows.put(SEARCHES, TENANT, embedded(str(number)))
         assert all(ask(store, vector_of(str(number)), 1)[0][1] <= 1.0 for number in range(50))
 
     def test_only_rows_that_are_similar_enough_are_near(self, store: Store) -> None:
-        """With `at_least`, rows that are less similar are left out; one that is just so similar is not."""
+        """`at_least` leaves out rows that are less similar; a row of exactly that similarity is returned."""
         asked = vector_of("asked")
         for share in (0.9, 0.1, 0.5):
             store.rows.put(SEARCHES, TENANT, embedded(f"turned by {share}", vector=near(asked, share)))
@@ -235,7 +235,7 @@ class StoreContract(ListingContract, AuditContract):
         assert len(ask(store, asked, at_least=0.0)) == 3
 
     def test_expired_rows_are_never_near(self, store: Store) -> None:
-        """The very second of `expires_at` counts as expired; a moment later does not."""
+        """A row is expired at the exact time `expires_at`, and not a moment before."""
         for key, expires_at in (("before", NOW - 1), ("at", NOW), ("after", NOW + 0.001)):
             store.rows.put(SEARCHES, TENANT, embedded(key, vector=vector_of("one"), expires_at=expires_at))
         assert keys_near(store, vector_of("one")) == ["after"]
@@ -256,26 +256,26 @@ class StoreContract(ListingContract, AuditContract):
         ) == (0, 1)
 
     def test_expired_rows_do_not_hide_fresh_ones(self, store: Store) -> None:
-        """However many expired rows are nearer, the fresh one is found."""
+        """The fresh row is found even if many expired rows are nearer."""
         for number in range(100):
             store.rows.put(SEARCHES, TENANT, embedded(str(number), vector=vector_of("one"), expires_at=NOW))
         store.rows.put(SEARCHES, TENANT, embedded("fresh"))
         assert keys_near(store, vector_of("one"), 1) == ["fresh"]
 
     def test_a_row_without_a_vector_is_not_near(self, store: Store) -> None:
-        """It answers to its key only."""
+        """Only a look-up by its key finds it."""
         store.rows.put(SEARCHES, TENANT, an_entry("k"))
         assert ask(store, vector_of("k")) == []
 
     def test_nothing_is_near_in_an_empty_store(self, store: Store) -> None:
-        """Nor in a scope that nobody has put a row into."""
+        """The same for an empty scope."""
         assert ask(store, vector_of("k")) == []
         store.rows.put(SEARCHES, TENANT, embedded("k"))
         assert ask(store, vector_of("k"), scope=("nobody", "{}")) == []
 
     @each_table
-    def test_a_tenant_is_near_to_its_own_rows_only(self, store: Store, table: str) -> None:
-        """The very same vector of another tenant is not found."""
+    def test_a_tenant_finds_only_its_own_rows_by_vector(self, store: Store, table: str) -> None:
+        """The same vector of another tenant is not found."""
         store.rows.put(table, "ann", embedded("k", table))
         assert keys_near(store, vector_of("k"), table=table, tenant="ann") == ["k"]
         assert keys_near(store, vector_of("k"), table=table, tenant="bob") == []
@@ -291,14 +291,14 @@ class StoreContract(ListingContract, AuditContract):
         ids=["engine", "options", "task type", "fingerprint"],
     )
     def test_rows_of_another_scope_are_not_near(self, store: Store, table: str, own: tuple[object, ...]) -> None:
-        """What another engine, with other options, or another planner gathered is not compared."""
+        """Rows of another engine, other options or another planner are not compared."""
         store.rows.put(table, TENANT, embedded("other", table, vector_of("k"), own=own))
         assert keys_near(store, vector_of("k"), table=table) == []
         store.rows.put(table, TENANT, embedded("k", table))
         assert keys_near(store, vector_of("k"), table=table) == ["k"]
 
-    def test_the_number_of_results_is_no_part_of_the_scope(self, store: Store) -> None:
-        """Rows with more results are near, too; whether they answer is for others to say."""
+    def test_the_number_of_results_is_not_part_of_the_scope(self, store: Store) -> None:
+        """Rows with more results are found, too; the caller decides whether they answer."""
         store.rows.put(SEARCHES, TENANT, embedded("k", own=(50, *SCOPES[SEARCHES])))
         assert keys_near(store, vector_of("k")) == ["k"]
 
@@ -311,20 +311,20 @@ class StoreContract(ListingContract, AuditContract):
         assert keys_near(store, vector_of("k"), table=RESEARCH, scope=("comparison", "planner-2")) == ["k"]
 
     def test_vectors_of_another_embedder_are_not_near(self, store: Store) -> None:
-        """Vectors of two models are never compared, even where they have one length."""
+        """Vectors of two models are never compared, even if they have the same length."""
         store.rows.put(SEARCHES, TENANT, embedded("k", embedder="another"))
         assert ask(store, vector_of("k")) == []
         assert keys_near(store, vector_of("k"), embedder="another") == ["k"]
 
     def test_a_vector_of_another_length_is_not_near(self, store: Store) -> None:
-        """A row whose vector cannot be compared is left out, and the others are found."""
+        """A row whose vector cannot be compared is left out; the others are found."""
         store.rows.put(SEARCHES, TENANT, embedded("short", vector=vector_of("k", 16)))
         store.rows.put(SEARCHES, TENANT, embedded("k"))
         store.rows.put(SEARCHES, TENANT, embedded("long", vector=vector_of("k", 64)))
         assert keys_near(store, vector_of("k")) == ["k"]
 
     def test_a_second_put_replaces_the_vector(self, store: Store) -> None:
-        """A row is as near as its present vector is, and comes once."""
+        """A row is compared by its present vector, and returned once."""
         store.rows.put(SEARCHES, TENANT, embedded("k"))
         assert ask(store, vector_of("k"))[0][1] == pytest.approx(1.0, abs=1e-5)
         store.rows.put(SEARCHES, TENANT, embedded("k", vector=-vector_of("k")))
@@ -332,7 +332,7 @@ class StoreContract(ListingContract, AuditContract):
         assert ask(store, -vector_of("k")) == [("k", pytest.approx(1.0, abs=1e-5))]
 
     def test_replaced_vectors_do_not_hide_the_nearest(self, store: Store) -> None:
-        """Rows that were near once, and are no longer, leave the first place to the one that is near now."""
+        """Rows whose old vectors were near do not displace the row that is nearest now."""
         for number in range(20):
             store.rows.put(SEARCHES, TENANT, embedded(str(number), vector=vector_of("asked")))
         assert len(ask(store, vector_of("asked"))) == 3
@@ -343,15 +343,15 @@ class StoreContract(ListingContract, AuditContract):
 
     @each_table
     @each_way_to_go
-    def test_what_has_gone_is_not_near(self, store: Store, table: str, go: Go) -> None:
+    def test_deleted_rows_are_not_near(self, store: Store, table: str, go: Go) -> None:
         """A row that was deleted, cleared, swept or replaced by one without a vector is not found by meaning."""
         store.rows.put(table, TENANT, embedded("k", table))
         assert keys_near(store, vector_of("k"), table=table) == ["k"]
         go(store, table, "k")
         assert keys_near(store, vector_of("k"), table=table) == []
 
-    def test_a_row_that_comes_back_is_near_again(self, store: Store) -> None:
-        """After a delete and after a clear, the same key may be put, and found."""
+    def test_a_row_that_is_put_again_is_near_again(self, store: Store) -> None:
+        """After a delete and after a clear, the same key can be put and found."""
         for go in (GONE["deleted"], GONE["cleared"]):
             store.rows.put(SEARCHES, TENANT, embedded("k"))
             assert keys_near(store, vector_of("k")) == ["k"]
@@ -360,14 +360,14 @@ class StoreContract(ListingContract, AuditContract):
         assert keys_near(store, vector_of("k")) == ["k"]
 
     def test_nearest_changes_nothing(self, store: Store) -> None:
-        """It is a read: not even the use is noted."""
+        """It is a read: not even `last_used_at` changes."""
         store.rows.put(SEARCHES, TENANT, embedded("k"))
         before = list(store.listings.scan(SEARCHES, TENANT))
         ask(store, vector_of("k"))
         assert list(store.listings.scan(SEARCHES, TENANT)) == before
 
     def test_a_touched_row_is_still_near(self, store: Store) -> None:
-        """And shows when it was used."""
+        """It shows the new `last_used_at`."""
         store.rows.put(SEARCHES, TENANT, embedded("k"))
         store.rows.touch(SEARCHES, TENANT, "k", NOW + 5)
         (found,) = store.nearest.search(
@@ -382,7 +382,7 @@ class StoreContract(ListingContract, AuditContract):
     )
     @given(changes=_changes)
     def test_near_rows_are_those_of_a_plain_list(self, store: Store, changes: list[tuple[str, str, str, bool]]) -> None:
-        """After any changes, each tenant finds what comparing its own live rows one by one finds."""
+        """After any changes, the result equals a comparison with every live row of the tenant."""
         for tenant in ("ann", "bob"):
             store.admin.clear(SEARCHES, tenant)
         held: dict[tuple[str, str], bool] = {}
@@ -413,7 +413,7 @@ class StoreContract(ListingContract, AuditContract):
     # scan --------------------------------------------------------------------------------------------------------
 
     @each_table
-    def test_scan_brings_every_row_whole(self, store: Store, table: str) -> None:
+    def test_scan_returns_whole_rows(self, store: Store, table: str) -> None:
         """All own columns, the embedding and its embedder, of fresh and expired rows, the oldest first."""
         put = [embedded("b", table), an_entry("a", table, expires_at=0.0), embedded("c", table, own=_OTHER_OWN[table])]
         for entry in put:
@@ -442,8 +442,8 @@ class StoreContract(ListingContract, AuditContract):
             str(number) for number in range(1_100)
         ]
 
-    def test_rows_may_go_and_come_during_a_scan(self, store: Store) -> None:
-        """Who scans may delete what it has seen, or stop half-way; the rest comes all the same."""
+    def test_rows_may_be_deleted_and_added_during_a_scan(self, store: Store) -> None:
+        """A caller may delete rows it has seen, or stop half-way; the other rows are still returned."""
         for number in range(600):
             store.rows.put(SEARCHES, TENANT, an_entry(str(number)))
         for entry in store.listings.scan(SEARCHES, TENANT):
@@ -457,7 +457,7 @@ class StoreContract(ListingContract, AuditContract):
 
     @each_table
     def test_a_row_that_is_embedded_later_is_near(self, store: Store, table: str) -> None:
-        """Its vector is all that changes."""
+        """Only its vector changes."""
         put = an_entry("k", table, own=_OTHER_OWN[table])
         store.rows.put(table, TENANT, put)
         assert ask(store, vector_of("k"), table=table, scope=_OTHER_SCOPE[table]) == []
@@ -474,13 +474,13 @@ class StoreContract(ListingContract, AuditContract):
         assert keys_near(store, vector_of("k", 16), embedder="another") == ["k"]
 
     def test_embedding_an_unknown_key_makes_no_row(self, store: Store) -> None:
-        """A row that went in the meantime stays gone; so does that of another tenant."""
+        """A row that was deleted meanwhile stays deleted; the same holds for another tenant's row."""
         store.rows.put(SEARCHES, "ann", an_entry("k"))
         store.nearest.embed(SEARCHES, TENANT, "k", vector_of("k").tobytes(), EMBEDDER)
         assert store.rows.get(SEARCHES, TENANT, "k") is None
         assert keys_near(store, vector_of("k"), tenant="ann") == []
 
-    def test_rows_without_the_vector_of_an_embedder_are_told(self, store: Store) -> None:
+    def test_rows_without_the_vector_of_an_embedder_are_listed(self, store: Store) -> None:
         """Key and text of rows without a vector, or with another model's; none of another tenant or table."""
         store.rows.put(SEARCHES, TENANT, an_entry("none"))
         store.rows.put(SEARCHES, TENANT, embedded("another's", embedder="another"))
@@ -502,7 +502,7 @@ class StoreContract(ListingContract, AuditContract):
         assert [entry.key for entry in store.listings.scan(table, TENANT)] == ["c"]
 
     def test_deleting_nothing_counts_nothing(self, store: Store) -> None:
-        """No keys, no rows, no complaint."""
+        """No keys, no rows, no error."""
         store.rows.put(SEARCHES, TENANT, an_entry("k"))
         assert store.rows.delete(SEARCHES, TENANT, []) == 0
         assert store.rows.get(SEARCHES, TENANT, "k") is not None
@@ -523,8 +523,8 @@ class StoreContract(ListingContract, AuditContract):
             store.rows.put(SEARCHES, TENANT, an_entry(str(number)))
         assert store.rows.delete(SEARCHES, TENANT, [str(number) for number in range(40_000)]) == 100
 
-    def test_delete_may_spare_what_is_not_expired(self, store: Store) -> None:
-        """With `expired_at`, a row that somebody has renewed meanwhile stays; at its very second a row is expired."""
+    def test_delete_may_keep_rows_that_are_not_expired(self, store: Store) -> None:
+        """With `expired_at`, a row renewed meanwhile stays; at exactly `expires_at` a row is expired."""
         for key, expires_at in (("before", NOW - 1), ("at", NOW), ("after", NOW + 0.001)):
             store.rows.put(SEARCHES, TENANT, an_entry(key, expires_at=expires_at))
         assert store.rows.delete(SEARCHES, TENANT, ["before", "at", "after", "unknown"], expired_at=NOW) == 2
@@ -533,7 +533,7 @@ class StoreContract(ListingContract, AuditContract):
     # replace -----------------------------------------------------------------------------------------------------
 
     def test_replace_puts_rows_where_others_were(self, store: Store) -> None:
-        """Rows with these values in their own columns go, and are counted; the new ones, however many, are there."""
+        """Rows with these values in their own columns are deleted and counted; all new ones are stored."""
         for key in ("a", "b"):
             store.rows.put(SEARCHES, TENANT, embedded(key, own=(10, "old", "{}")))
         new = [embedded(key, own=(10, "new", "{}")) for key in ("c", "d", "e")]
@@ -542,8 +542,8 @@ class StoreContract(ListingContract, AuditContract):
         assert keys_near(store, vector_of("d"), 1, scope=("new", "{}")) == ["d"]
         assert ask(store, vector_of("a"), scope=("old", "{}")) == []
 
-    def test_replace_spares_all_other_rows(self, store: Store) -> None:
-        """Those that differ in one of the columns, those of another tenant, and those of another table."""
+    def test_replace_keeps_all_other_rows(self, store: Store) -> None:
+        """Rows with another value in a column, of another tenant, or of another table."""
         store.rows.put(SEARCHES, TENANT, an_entry("engine", own=(10, "other", "{}")))
         store.rows.put(SEARCHES, TENANT, an_entry("number", own=(20, "ddgs", "{}")))
         store.rows.put(SEARCHES, TENANT, an_entry("gone", own=(10, "ddgs", "{}")))
@@ -555,13 +555,13 @@ class StoreContract(ListingContract, AuditContract):
         assert [entry.key for entry in store.listings.scan(RESEARCH, TENANT)] == ["research"]
 
     def test_replace_takes_over_a_key_from_elsewhere(self, store: Store) -> None:
-        """A key is of one row: put by `replace`, it is no longer where it was."""
+        """A key belongs to one row: after `replace` it is no longer in its old place."""
         store.rows.put(SEARCHES, TENANT, an_entry("k", own=(10, "elsewhere", "{}")))
         assert store.rows.replace(SEARCHES, TENANT, [an_entry("k")], instead_of={"engine": "ddgs"}) == 0
         assert list(store.listings.scan(SEARCHES, TENANT)) == [an_entry("k")]
 
-    def test_replace_changes_what_is_taught(self, store: Store) -> None:
-        """What the old rows taught is forgotten; what the new ones teach is told."""
+    def test_replace_changes_the_learned_meanings(self, store: Store) -> None:
+        """Meanings from the old rows are deleted; those from the new rows are found."""
         store.rows.put(SEARCHES, TENANT, an_entry("old", teaches=(("RAG", "an old cloth"),)))
         new = an_entry("new", teaches=(("RAG", "retrieval-augmented generation"),))
         store.rows.replace(SEARCHES, TENANT, [new], instead_of={"engine": "ddgs"})
@@ -572,8 +572,8 @@ class StoreContract(ListingContract, AuditContract):
         [{}, {"tenant": TENANT}, {"query": "q"}, {"engine = 'x' OR 1=1 --": "x"}, {"engine": "ddgs", "Engine": "x"}],
         ids=["none", "common", "text", "SQL", "other case"],
     )
-    def test_rows_are_told_by_declared_columns_only(self, store: Store, where: dict[str, object]) -> None:
-        """Any other name is refused, by what reads and by what writes, and nothing has gone."""
+    def test_rows_are_selected_by_declared_columns_only(self, store: Store, where: dict[str, object]) -> None:
+        """Reads and writes refuse any other name, and delete nothing."""
         store.rows.put(SEARCHES, TENANT, an_entry("k"))
         with pytest.raises(InvalidInput, match="max_results, engine, options"):
             store.rows.replace(SEARCHES, TENANT, [], instead_of=where)
@@ -599,16 +599,16 @@ class StoreContract(ListingContract, AuditContract):
 
     # swap --------------------------------------------------------------------------------------------------------
 
-    def test_swap_puts_where_there_is_nothing(self, store: Store) -> None:
-        """Expecting none, the first one puts its row, and the second one changes nothing; expired rows count."""
+    def test_swap_puts_if_there_is_no_row(self, store: Store) -> None:
+        """Expecting no row, the first swap stores, the second changes nothing; expired rows count as rows."""
         first, second = an_entry("k", expires_at=0.0), an_entry("k", payload=b"[]")
         assert store.rows.swap(SEARCHES, TENANT, first, expecting=None)
         assert not store.rows.swap(SEARCHES, TENANT, second, expecting=None)
         assert list(store.listings.scan(SEARCHES, TENANT)) == [first]
         assert store.rows.swap(SEARCHES, "ann", second, expecting=None), "another tenant's row is no obstacle"
 
-    def test_swap_puts_where_the_row_is_as_expected(self, store: Store) -> None:
-        """The whole row is replaced, with what it teaches; of another number of results it is not what was expected."""
+    def test_swap_puts_if_the_row_is_as_expected(self, store: Store) -> None:
+        """The whole row and its meanings are replaced; another number of results does not match."""
         store.rows.put(SEARCHES, TENANT, an_entry("k", own=(10, "ddgs", "{}"), teaches=(("RAG", "old cloth"),)))
         new = embedded("k", own=(20, "ddgs", "{}"))
         assert not store.rows.swap(SEARCHES, TENANT, new, expecting={"max_results": 20})
@@ -617,15 +617,15 @@ class StoreContract(ListingContract, AuditContract):
         assert store.nearest.meanings(TENANT, ["RAG"]) == []
         assert keys_near(store, vector_of("k"), scope=("ddgs", "{}")) == ["k"]
 
-    def test_swap_makes_no_row_where_one_is_expected(self, store: Store) -> None:
-        """A row that has gone meanwhile stays gone; another key's or tenant's is not meant."""
+    def test_swap_makes_no_row_if_one_is_expected(self, store: Store) -> None:
+        """A row deleted meanwhile stays deleted; another key's or tenant's row does not match."""
         store.rows.put(SEARCHES, TENANT, an_entry("other"))
         store.rows.put(SEARCHES, "ann", an_entry("k"))
         assert not store.rows.swap(SEARCHES, TENANT, an_entry("k"), expecting={"max_results": 10})
         assert store.rows.get(SEARCHES, TENANT, "k") is None
 
-    def test_of_all_who_swap_at_once_one_succeeds(self, store: Store) -> None:
-        """Eight threads raise the same number twenty times; none of the changes is lost."""
+    def test_one_of_several_swaps_at_once_succeeds(self, store: Store) -> None:
+        """Eight threads raise the same number twenty times; no change is lost."""
         store.rows.put(SEARCHES, TENANT, an_entry("k", own=(0, "ddgs", "{}")))
         done = []
 
@@ -641,8 +641,8 @@ class StoreContract(ListingContract, AuditContract):
         _in_threads(8, work)
         assert sorted(done) == list(range(20))
 
-    def test_of_all_who_make_a_row_at_once_one_succeeds(self, store: Store) -> None:
-        """Expecting none, too."""
+    def test_one_of_several_swaps_that_make_a_row_succeeds(self, store: Store) -> None:
+        """The same if no row is expected."""
         keys = [str(number) for number in range(20)]
         done: list[str] = []
 
@@ -657,7 +657,7 @@ class StoreContract(ListingContract, AuditContract):
 
     @each_table
     def test_the_newest_rows_come_first(self, store: Store, table: str) -> None:
-        """Whole, expired or not, as many as are asked for; what was written again is new."""
+        """Whole rows, expired or not, at most the limit; a row that was written again is new."""
         put = {key: embedded(key, table) for key in "abc"} | {"d": an_entry("d", table, expires_at=0.0)}
         for key in "abcda":
             store.rows.put(table, TENANT, put[key])
@@ -666,7 +666,7 @@ class StoreContract(ListingContract, AuditContract):
         assert store.listings.recent(table, TENANT, 0) == []
 
     def test_recent_rows_are_of_one_tenant_and_kind(self, store: Store) -> None:
-        """Of those with the values asked for; a column that is none is refused."""
+        """Only rows with these values; an unknown column is refused."""
         for number, engine in enumerate(("ddgs", "pubmed", "ddgs")):
             store.rows.put(SEARCHES, TENANT, an_entry(str(number), own=(10, engine, "{}")))
         store.rows.put(SEARCHES, "ann", an_entry("ann's", own=(10, "ddgs", "{}")))
@@ -679,8 +679,8 @@ class StoreContract(ListingContract, AuditContract):
 
     # outlines ----------------------------------------------------------------------------------------------------
 
-    def test_outlines_tell_the_newest_rows_without_what_is_large(self, store: Store) -> None:
-        """Key, text, time and own columns, under growing numbers, the newest first; what was written again is new."""
+    def test_outlines_list_the_newest_rows_without_large_columns(self, store: Store) -> None:
+        """Key, text, time, own columns and a growing number, newest first; a row that was written again is new."""
         own = (10, "ddgs", "{}")
         for key in "abca":
             store.rows.put(SEARCHES, TENANT, an_entry(key, own=own))
@@ -692,8 +692,8 @@ class StoreContract(ListingContract, AuditContract):
         ]
         assert told[0].number > told[1].number
 
-    def test_outlines_of_what_is_new_since_a_number(self, store: Store) -> None:
-        """What was written or embedded since one looked is told, once; nothing else."""
+    def test_outlines_list_rows_after_a_number(self, store: Store) -> None:
+        """Rows written or embedded since then, once each; nothing else."""
         for key in "ab":
             store.rows.put(SEARCHES, TENANT, an_entry(key, own=(10, "ddgs", "{}")))
         seen = store.listings.outlines(SEARCHES, TENANT, {"engine": "ddgs"}, limit=9)[0].number
@@ -705,7 +705,7 @@ class StoreContract(ListingContract, AuditContract):
         assert [each.key for each in told] == ["c", "a"]
 
     def test_outlines_are_of_one_tenant_and_kind(self, store: Store) -> None:
-        """Of those with the values asked for; a column that is none, or no column, is refused."""
+        """Only rows with these values; an unknown column, or none, is refused."""
         for number, engine in enumerate(("ddgs", "pubmed", "ddgs")):
             store.rows.put(SEARCHES, TENANT, an_entry(str(number), own=(10, engine, "{}")))
         store.rows.put(SEARCHES, "ann", an_entry("ann's", own=(10, "ddgs", "{}")))
@@ -719,7 +719,7 @@ class StoreContract(ListingContract, AuditContract):
 
     @each_table
     def test_rows_come_whole_in_the_order_of_writing(self, store: Store, table: str) -> None:
-        """All columns, of fresh and expired rows; a row that was written again comes last."""
+        """All columns of fresh and expired rows; a row that was written again comes last."""
         put = [embedded("b", table), an_entry("c", table, expires_at=0.0), embedded("a", table)]
         for entry in (put[2], *put):
             store.rows.put(table, TENANT, entry)
@@ -727,7 +727,7 @@ class StoreContract(ListingContract, AuditContract):
         assert store.listings.find(table, TENANT, where) == put
 
     def test_rows_are_those_with_all_the_values(self, store: Store) -> None:
-        """Of one tenant; values are compared as they are, whatever is in them."""
+        """Values of any type are compared as they are, for one tenant."""
         hostile = "x' OR '1'='1"
         for number, engine in ((10, hostile), (20, hostile), (10, "ddgs")):
             store.rows.put(SEARCHES, TENANT, an_entry(f"{number} {engine}", own=(number, engine, "{}")))
@@ -740,30 +740,30 @@ class StoreContract(ListingContract, AuditContract):
 
     @each_table
     def test_the_least_recently_used_are_evicted(self, store: Store, table: str) -> None:
-        """Their last use decides, not when they were put; how many went is told."""
+        """By their last use, not by when they were put; the number of evicted rows is returned."""
         for number, key in enumerate("abcde"):
             store.rows.put(table, TENANT, an_entry(key, table, last_used_at=NOW + number))
         store.rows.touch(table, TENANT, "a", NOW + 50)
         assert store.rows.evict(table, TENANT, SCOPES[table], 2) == 3
         assert [entry.key for entry in store.listings.scan(table, TENANT)] == ["a", "e"]
 
-    def test_of_rows_used_at_once_the_later_written_stay(self, store: Store) -> None:
-        """So what has just been put is not what goes."""
+    def test_of_rows_used_at_the_same_time_the_later_written_stay(self, store: Store) -> None:
+        """So a row that was just put is not evicted."""
         for key in "bca":
             store.rows.put(SEARCHES, TENANT, an_entry(key))
         assert store.rows.evict(SEARCHES, TENANT, SCOPES[SEARCHES], 1) == 2
         assert [entry.key for entry in store.listings.scan(SEARCHES, TENANT)] == ["a"]
 
     @pytest.mark.parametrize(("keep", "gone"), [(-1, 3), (0, 3), (2, 1), (3, 0), (10**9, 0)])
-    def test_no_more_than_are_kept_stay(self, store: Store, keep: int, gone: int) -> None:
-        """Whether expired or not, embedded or not, every row counts."""
+    def test_eviction_counts_every_row(self, store: Store, keep: int, gone: int) -> None:
+        """Expired or not, embedded or not."""
         for entry in (embedded("a"), an_entry("b"), an_entry("c", expires_at=0.0)):
             store.rows.put(SEARCHES, TENANT, entry)
         assert store.rows.evict(SEARCHES, TENANT, SCOPES[SEARCHES], keep) == gone
         assert len(list(store.listings.scan(SEARCHES, TENANT))) == 3 - gone
 
     def test_eviction_is_of_one_scope_tenant_and_table(self, store: Store) -> None:
-        """However many rows there are elsewhere, they neither count nor go."""
+        """Rows of other scopes, tenants and tables are neither counted nor evicted."""
         store.rows.put(SEARCHES, TENANT, an_entry("k"))
         store.rows.put(SEARCHES, TENANT, an_entry("other", own=_OTHER_OWN[SEARCHES]))
         store.rows.put(SEARCHES, "ann", an_entry("k"))
@@ -776,8 +776,8 @@ class StoreContract(ListingContract, AuditContract):
 
     # meanings ----------------------------------------------------------------------------------------------------
 
-    def test_what_rows_teach_is_told(self, store: Store) -> None:
-        """Short forms are found in any case, and come back as they were written."""
+    def test_learned_meanings_are_found(self, store: Store) -> None:
+        """Short forms are found in any case, and returned as they were written."""
         store.rows.put(
             SEARCHES, TENANT, an_entry("k", teaches=(("RAG", "retrieval-augmented generation"), ("Zü", "Zürich")))
         )
@@ -787,21 +787,21 @@ class StoreContract(ListingContract, AuditContract):
             ("Zü", "Zürich"),
         ]
 
-    def test_nothing_is_asked_and_nothing_is_told(self, store: Store) -> None:
+    def test_no_short_forms_have_no_meanings(self, store: Store) -> None:
         """No short forms, no meanings."""
         store.rows.put(SEARCHES, TENANT, an_entry("k", teaches=(("RAG", "retrieval-augmented generation"),)))
         assert store.nearest.meanings(TENANT, []) == []
         assert store.nearest.meanings(TENANT, ["unknown", ""]) == []
 
-    def test_a_meaning_is_told_as_often_as_it_is_taught(self, store: Store) -> None:
-        """By each row that teaches it, of any table; who asks can tell the usual meaning from the odd one."""
+    def test_a_meaning_is_returned_once_for_each_row(self, store: Store) -> None:
+        """For rows of any table, so that the caller can see which meaning is usual."""
         pair = ("RAG", "retrieval-augmented generation")
         store.rows.put(SEARCHES, TENANT, an_entry("one", teaches=(pair,)))
         store.rows.put(SEARCHES, TENANT, an_entry("two", teaches=(pair, ("rag", "old cloth"))))
         store.rows.put(RESEARCH, TENANT, an_entry("one", RESEARCH, teaches=(pair,)))
         assert sorted(store.nearest.meanings(TENANT, ["RAG"])) == [pair, pair, pair, ("rag", "old cloth")]
 
-    def test_a_tenant_is_not_told_what_others_teach(self, store: Store) -> None:
+    def test_meanings_are_of_one_tenant(self, store: Store) -> None:
         """Abbreviations are private, as rows are."""
         store.rows.put(SEARCHES, "ann", an_entry("k", teaches=(("RAG", "ann's"),)))
         store.rows.put(SEARCHES, "bob", an_entry("k", teaches=(("RAG", "bob's"),)))
@@ -810,14 +810,14 @@ class StoreContract(ListingContract, AuditContract):
 
     @each_table
     @each_way_to_go
-    def test_what_a_row_teaches_goes_with_it(self, store: Store, table: str, go: Go) -> None:
-        """A row that was deleted, cleared, swept or replaced by one that teaches nothing is forgotten altogether."""
+    def test_meanings_are_deleted_with_their_row(self, store: Store, table: str, go: Go) -> None:
+        """A row that was deleted, cleared, swept or replaced by one without meanings leaves none."""
         store.rows.put(table, TENANT, embedded("k", table, teaches=(("RAG", "retrieval-augmented generation"),)))
         go(store, table, "k")
         assert store.nearest.meanings(TENANT, ["RAG"]) == []
 
-    def test_what_others_teach_stays(self, store: Store) -> None:
-        """The row of one tenant, table and key goes; the same key elsewhere teaches on."""
+    def test_meanings_of_other_rows_stay(self, store: Store) -> None:
+        """The same key in another table or of another tenant keeps them."""
         for tenant in ("ann", "bob"):
             for table in (SEARCHES, RESEARCH):
                 store.rows.put(table, tenant, an_entry("k", table, teaches=(("RAG", f"{tenant} {table}"),)))
@@ -830,14 +830,14 @@ class StoreContract(ListingContract, AuditContract):
             ("RAG", "bob search_cache"),
         ]
 
-    def test_a_second_put_replaces_what_is_taught(self, store: Store) -> None:
-        """Only the present row teaches."""
+    def test_a_second_put_replaces_the_meanings(self, store: Store) -> None:
+        """Only the present row counts."""
         store.rows.put(SEARCHES, TENANT, an_entry("k", teaches=(("RAG", "old cloth"),)))
         store.rows.put(SEARCHES, TENANT, an_entry("k", teaches=(("RAG", "retrieval-augmented generation"),)))
         assert store.nearest.meanings(TENANT, ["RAG"]) == [("RAG", "retrieval-augmented generation")]
 
-    def test_touching_and_embedding_leave_what_is_taught(self, store: Store) -> None:
-        """Neither is a new row to the reader."""
+    def test_touching_and_embedding_keep_the_meanings(self, store: Store) -> None:
+        """Neither makes a new row."""
         store.rows.put(SEARCHES, TENANT, an_entry("k", teaches=(("RAG", "retrieval-augmented generation"),)))
         store.rows.touch(SEARCHES, TENANT, "k", NOW + 1)
         store.nearest.embed(SEARCHES, TENANT, "k", vector_of("k").tobytes(), EMBEDDER)
@@ -846,7 +846,7 @@ class StoreContract(ListingContract, AuditContract):
     # count -------------------------------------------------------------------------------------------------------
 
     def test_counting_nothing_changes_nothing(self, store: Store) -> None:
-        """An empty count is no count."""
+        """An empty count adds nothing."""
         store.usage.add(TENANT, "2026-01-01", {})
         assert store.usage.by_day(TENANT) == {}
 
@@ -857,8 +857,8 @@ class StoreContract(ListingContract, AuditContract):
 
     # turn --------------------------------------------------------------------------------------------------------
 
-    def test_a_turn_is_one_threads(self, store: Store) -> None:
-        """Of 8 threads that count without any care, none loses a count."""
+    def test_one_thread_at_a_time_has_the_lock(self, store: Store) -> None:
+        """8 threads count without other protection; no count is lost."""
         total = [0]
 
         def count(_: int) -> None:
@@ -873,8 +873,8 @@ class StoreContract(ListingContract, AuditContract):
         assert total == [80]
 
     @pytest.mark.parametrize("wait", [0, 0.05])
-    def test_who_waits_too_long_is_told_so(self, store: Store, wait: float) -> None:
-        """It yields `False` when the turn is not got in time, and takes nothing from who has it."""
+    def test_a_lock_that_is_not_free_in_time_yields_false(self, store: Store, wait: float) -> None:
+        """The holder of the lock keeps it."""
         got = []
 
         def try_it(_: int) -> None:
@@ -888,8 +888,8 @@ class StoreContract(ListingContract, AuditContract):
         _in_threads(1, try_it)
         assert got == [False, False, True]
 
-    def test_a_turn_is_free_after_an_error(self, store: Store) -> None:
-        """What is raised inside comes out as it is, and the next one gets the turn at once."""
+    def test_a_lock_is_free_after_an_error(self, store: Store) -> None:
+        """The error is raised unchanged, and the next one gets the lock at once."""
         error = RuntimeError("inside")
         with pytest.raises(RuntimeError) as raised, store.locks.hold("name", 60):
             raise error
@@ -897,7 +897,7 @@ class StoreContract(ListingContract, AuditContract):
         with store.locks.hold("name", 0) as mine:
             assert mine
 
-    def test_turns_of_other_names_do_not_wait(self, store: Store) -> None:
+    def test_locks_of_other_names_do_not_wait(self, store: Store) -> None:
         """Any text is a name, and two names are two locks."""
         names = ["a", "A", "", "a/../b", "検索" * 200, "nul\0", "*?<>|"]
         with store.locks.hold("held", 60):
@@ -908,16 +908,16 @@ class StoreContract(ListingContract, AuditContract):
     # sweep -------------------------------------------------------------------------------------------------------
 
     @each_table
-    def test_sweep_takes_what_expired_at_or_before(self, store: Store, table: str) -> None:
-        """The very second of `expires_at` counts as expired; a moment later does not."""
+    def test_sweep_deletes_rows_expired_at_or_before(self, store: Store, table: str) -> None:
+        """A row is expired at the exact time `expires_at`, and not a moment before."""
         for key, expires_at in (("before", NOW - 1), ("at", NOW), ("after", NOW + 0.001)):
             store.rows.put(table, TENANT, an_entry(key, table, expires_at=expires_at))
         assert store.rows.sweep(table, TENANT, NOW) == 2
         assert [store.rows.get(table, TENANT, key) is None for key in ("before", "at", "after")] == [True, True, False]
 
     @each_table
-    def test_sweep_takes_what_was_created_later_than_now(self, store: Store, table: str) -> None:
-        """A clock that was set back leaves no row that never goes; rows that never expire stay."""
+    def test_sweep_deletes_rows_created_later_than_now(self, store: Store, table: str) -> None:
+        """So no row stays for ever because a clock was set back; rows that never expire stay."""
         for key, created_at, expires_at in (
             ("later", NOW + 1, NOW + 9),
             ("now", NOW, NOW + 9),
@@ -928,20 +928,20 @@ class StoreContract(ListingContract, AuditContract):
         assert [store.rows.get(table, TENANT, key) is None for key in ("later", "now", "ever")] == [True, False, False]
 
     def test_sweeping_nothing_counts_nothing(self, store: Store) -> None:
-        """A sweep of a table where nothing is expired returns 0 and leaves all."""
+        """A sweep of a table without expired rows returns 0 and deletes nothing."""
         store.rows.put(SEARCHES, TENANT, an_entry("k"))
         assert store.rows.sweep(SEARCHES, TENANT, NOW) == 0
         assert store.rows.get(SEARCHES, TENANT, "k") is not None
 
     def test_sweep_takes_more_than_one_batch(self, store: Store) -> None:
-        """However many rows are expired, one sweep takes all of them."""
+        """One sweep deletes all expired rows, however many."""
         for number in range(2_100):
             store.rows.put(SEARCHES, TENANT, an_entry(str(number), expires_at=NOW - number))
         assert store.rows.sweep(SEARCHES, TENANT, NOW) == 2_100
         assert store.listings.stats(SEARCHES, TENANT, NOW).total == 0
 
     def test_sweep_is_for_one_tenant_and_table(self, store: Store) -> None:
-        """Expired rows of others stay, as do those in another table; so they do when a put sweeps."""
+        """Expired rows of other tenants and tables stay, also if a put sweeps."""
         for tenant in ("ann", "bob", "cid"):
             store.rows.put(SEARCHES, tenant, an_entry("k", expires_at=NOW))
         store.rows.put(RESEARCH, "ann", an_entry("k", RESEARCH, expires_at=NOW))
@@ -954,8 +954,8 @@ class StoreContract(ListingContract, AuditContract):
         ]
         assert store.rows.get(RESEARCH, "ann", "k") is not None
 
-    def test_put_sweeps_what_expired_at_or_before(self, store: Store) -> None:
-        """A put with `sweep_before` takes expired rows along, the boundary included, and stores its own."""
+    def test_put_sweeps_rows_expired_at_or_before(self, store: Store) -> None:
+        """A put with `sweep_before` deletes expired rows, the boundary included, and stores its own."""
         for key, expires_at in (("before", NOW - 1), ("at", NOW), ("after", NOW + 1)):
             store.rows.put(SEARCHES, TENANT, an_entry(key, expires_at=expires_at))
         store.rows.put(SEARCHES, TENANT, an_entry("new"), sweep_before=NOW)
@@ -963,7 +963,7 @@ class StoreContract(ListingContract, AuditContract):
         assert found == {"after", "new"}
 
     def test_put_without_sweep_before_sweeps_nothing(self, store: Store) -> None:
-        """Expired rows stay until somebody asks for them to go."""
+        """Expired rows stay until a call deletes them."""
         store.rows.put(SEARCHES, TENANT, an_entry("expired", expires_at=0.0))
         store.rows.put(SEARCHES, TENANT, an_entry("new"))
         assert store.rows.get(SEARCHES, TENANT, "expired") is not None
@@ -977,7 +977,7 @@ class StoreContract(ListingContract, AuditContract):
     # clear -------------------------------------------------------------------------------------------------------
 
     def test_clear_empties_one_table_of_one_tenant_and_counts(self, store: Store) -> None:
-        """Every row of the tenant goes, fresh or expired; another tenant's and the other table stay."""
+        """Every row of the tenant is deleted, fresh or expired; another tenant's and the other table stay."""
         store.rows.put(SEARCHES, "ann", an_entry("fresh"))
         store.rows.put(SEARCHES, "ann", an_entry("expired", expires_at=0.0))
         store.rows.put(SEARCHES, "bob", an_entry("fresh"))
@@ -988,11 +988,11 @@ class StoreContract(ListingContract, AuditContract):
         assert store.rows.get(RESEARCH, "ann", "k") is not None
 
     def test_clearing_an_empty_table_counts_nothing(self, store: Store) -> None:
-        """There is nothing to delete and nothing to complain about."""
+        """There is nothing to delete, and no error."""
         assert store.admin.clear(SEARCHES, TENANT) == 0
 
     def test_a_cleared_table_takes_new_rows(self, store: Store) -> None:
-        """After `clear` the store goes on."""
+        """The store works after `clear`."""
         store.rows.put(SEARCHES, TENANT, an_entry("old"))
         store.admin.clear(SEARCHES, TENANT)
         store.rows.put(SEARCHES, TENANT, an_entry("new"))
@@ -1009,7 +1009,7 @@ class StoreContract(ListingContract, AuditContract):
 
     @each_table
     def test_stats_count_by_freshness(self, store: Store, table: str) -> None:
-        """Live and expired add up to the total; the second of `expires_at` counts as expired. Others do not count."""
+        """Live and expired add up to the total; at exactly `expires_at` a row is expired. Others do not count."""
         store.rows.put(table, TENANT, an_entry("live", table, created_at=NOW - 3, expires_at=NOW + 1))
         store.rows.put(table, TENANT, an_entry("later", table, created_at=NOW - 1, expires_at=NOW + 1))
         store.rows.put(table, TENANT, an_entry("at", table, created_at=NOW - 2, expires_at=NOW))
@@ -1020,7 +1020,7 @@ class StoreContract(ListingContract, AuditContract):
 
     @each_table
     def test_stats_count_the_vectors(self, store: Store, table: str) -> None:
-        """Those in the index and in the tail add up to the rows that have one; all of it goes with the rows."""
+        """Index and tail add up to the rows with a vector; both are empty after a clear."""
         store.rows.put(table, TENANT, embedded("one", table))
         store.rows.put(table, TENANT, embedded("two", table, embedder="another"))
         store.rows.put(table, TENANT, an_entry("three", table))
@@ -1043,8 +1043,8 @@ class StoreContract(ListingContract, AuditContract):
     # verify, reindex -----------------------------------------------------------------------------------------------
 
     @pytest.mark.parametrize("repair", [False, True])
-    def test_there_is_nothing_to_say_of_a_sound_store(self, store: Store, repair: bool) -> None:
-        """Empty or not, it has no problems, and repairing changes nothing."""
+    def test_a_sound_store_has_no_problems(self, store: Store, repair: bool) -> None:
+        """Empty or not, `verify` finds nothing, and repairing changes nothing."""
         assert store.admin.verify(repair=repair) == []
         entries = [embedded("k"), an_entry("no vector", payload=b"[]"), an_entry("expired", expires_at=0.0)]
         for entry in entries:
@@ -1054,21 +1054,21 @@ class StoreContract(ListingContract, AuditContract):
         assert list(store.listings.scan(SEARCHES, TENANT)) == entries
 
     def test_reindexing_changes_no_answer(self, store: Store) -> None:
-        """The index is made anew from the rows; what was near is as near."""
+        """The index is rebuilt from the rows; the similarities are the same."""
         for number in range(20):
             store.rows.put(SEARCHES, TENANT, embedded(str(number)))
         before = ask(store, near(vector_of("7"), 0.3))
         assert store.admin.reindex() >= 0
         assert ask(store, near(vector_of("7"), 0.3)) == before
 
-    def test_size_is_in_bytes_and_counts_what_is_held(self, store: Store) -> None:
+    def test_size_is_in_bytes_and_counts_the_rows(self, store: Store) -> None:
         """A megabyte more makes the store about a megabyte larger."""
         before = store.admin.size()
         store.rows.put(SEARCHES, TENANT, an_entry("k", payload=_INCOMPRESSIBLE))
         assert 2**20 <= store.admin.size() - before < 2**22
 
     def test_a_closed_store_opens_again(self, store: Store) -> None:
-        """`close` loses nothing, may be called twice, and the next call simply works."""
+        """`close` loses nothing and may be called twice; the next call works."""
         store.rows.put(SEARCHES, TENANT, an_entry("k"))
         store.close()
         store.close()
@@ -1087,7 +1087,7 @@ class StoreContract(ListingContract, AuditContract):
         assert [entry and entry.payload for entry in found] == [b"ann's", b"bob's"]
 
     def test_touch_is_for_one_tenant(self, store: Store) -> None:
-        """A use by one tenant is not noted on the row of another."""
+        """A use by one tenant does not change the row of another."""
         for tenant in ("ann", "bob"):
             store.rows.put(SEARCHES, tenant, an_entry("k"))
         store.rows.touch(SEARCHES, "ann", "k", NOW + 9)
@@ -1095,15 +1095,15 @@ class StoreContract(ListingContract, AuditContract):
         assert bobs is not None
         assert bobs.last_used_at == NOW
 
-    def test_whoever_has_rows_is_a_tenant(self, store: Store) -> None:
-        """In the order of their names, each once."""
+    def test_tenants_are_those_with_rows(self, store: Store) -> None:
+        """Sorted by name, each once."""
         assert store.admin.tenants() == []
         for tenant, table in (("cid", SEARCHES), ("ann", RESEARCH), ("ann", SEARCHES), ("Zoë", SEARCHES)):
             store.rows.put(table, tenant, an_entry("k", table))
         assert store.admin.tenants() == sorted(["cid", "ann", "Zoë"])
 
-    def test_a_tenant_is_forgotten_with_all_it_has(self, store: Store) -> None:
-        """Rows of every table, vectors, meanings, counts; nothing of others goes. It may come back."""
+    def test_forgetting_a_tenant_deletes_all_its_data(self, store: Store) -> None:
+        """Rows of every table, vectors, meanings, counts; other tenants keep theirs. It may return."""
         for tenant in ("ann", "bob"):
             store.rows.put(SEARCHES, tenant, embedded("k", teaches=(("RAG", "old cloth"),)))
             store.rows.put(RESEARCH, tenant, an_entry("k", RESEARCH))
@@ -1119,8 +1119,8 @@ class StoreContract(ListingContract, AuditContract):
         assert store.admin.tenants() == ["ann", "bob"]
         assert store.admin.forget("nobody") == 0
 
-    def test_a_user_is_forgotten_and_the_work_stays(self, store: Store) -> None:
-        """Tokens go; what was stored is nobody's from then on. Other users and tenants keep theirs."""
+    def test_forgetting_a_user_keeps_the_rows(self, store: Store) -> None:
+        """Tokens are deleted; rows have no user any more. Other users and tenants keep theirs."""
         for tenant, user in (("acme", "ann"), ("acme", "bob"), ("other", "ann")):
             store.rows.put("tool_cache", tenant, a_tool_entry(user, created_by=user))
             store.rows.put("access_tokens", tenant, a_token(user))
@@ -1132,8 +1132,8 @@ class StoreContract(ListingContract, AuditContract):
         assert len(list(store.listings.scan("access_tokens", "other"))) == 1
 
     @pytest.mark.parametrize("created_by", [None, "ann"])
-    def test_a_tool_row_comes_back_as_it_was(self, store: Store, created_by: str | None) -> None:
-        """All of its own columns decide, and JSON in canonical form is not changed."""
+    def test_a_tool_row_comes_back_unchanged(self, store: Store, created_by: str | None) -> None:
+        """All own columns are equal, and JSON in canonical form is not changed."""
         put = a_tool_entry("k", created_by=created_by)
         store.rows.put("tool_cache", TENANT, put)
         assert store.rows.get("tool_cache", TENANT, "k") == put
@@ -1148,10 +1148,8 @@ class StoreContract(ListingContract, AuditContract):
         ],
     )
     @given(actions=_actions)
-    def test_tenants_are_isolated_whatever_happens(
-        self, store: Store, actions: list[tuple[str, str, str, str]]
-    ) -> None:
-        """After any sequence of puts, look-ups and clears, each tenant finds exactly what a dict of its own holds."""
+    def test_tenants_are_always_isolated(self, store: Store, actions: list[tuple[str, str, str, str]]) -> None:
+        """After any sequence of puts, look-ups and clears, each tenant finds the contents of its model dict."""
         for tenant in ("ann", "bob"):
             store.admin.clear(SEARCHES, tenant)
         model: dict[tuple[str, str], bytes] = {}
@@ -1180,7 +1178,7 @@ def _got(store: Store, table: str, key: str) -> Entry:
 
 
 def _in_threads(count: int, work: Callable[[int], object]) -> None:
-    """Let `count` threads do `work`; raise the first error of any."""
+    """Run `work` in `count` threads; raise the first error of any."""
     errors: list[BaseException] = []
 
     def run(number: int) -> None:

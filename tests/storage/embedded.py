@@ -1,4 +1,4 @@
-"""Entries with vectors: each key has its own, always the same one, so that any process can tell what is nearest."""
+"""Entries with vectors: each key always has the same vector, so any process can compute the nearest ones."""
 
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
@@ -30,7 +30,7 @@ def vector_of(key: str, dimension: int = DIMENSION) -> Vectors:
 
 
 def near(vector: Vectors, share: float, key: str = "noise") -> Vectors:
-    """Return a unit vector near `vector`: it is turned towards that of `key`, the more, the larger `share` is."""
+    """Return a unit vector near `vector`, turned towards that of `key` by `share`."""
     turned = vector + share * vector_of(key, len(vector))
     return (turned / np.linalg.norm(turned)).astype(np.float32)
 
@@ -42,7 +42,7 @@ def embedded(key: str, table: str = SEARCHES, vector: Vectors | None = None, **c
 
 
 def ask(store: Store, vector: Vectors, k: int = 3, table: str = SEARCHES, **changes: Any) -> list[tuple[str, float]]:
-    """Return the keys that are nearest, with their similarities; `changes` ask otherwise than by the usual scope."""
+    """Return the nearest keys with their similarities; `changes` replace the usual scope."""
     asked: dict[str, Any] = {"tenant": TENANT, "scope": SCOPES[table], "embedder": EMBEDDER, "now": NOW} | changes
     tenant, scope = asked.pop("tenant"), asked.pop("scope")
     return [
@@ -62,6 +62,6 @@ def brute_force(keys: Sequence[str], vector: Vectors, k: int = 3) -> list[str]:
 
 
 def fill(store: SqliteStore, keys: Iterable[str], **changes: Any) -> None:
-    """Put many embedded rows in one transaction, as if somebody had put them one after the other."""
+    """Put many embedded rows in one transaction, with the effect of single puts."""
     rows = [row_values(TABLES[SEARCHES], TENANT, embedded(key, **changes)) for key in keys]
     store._connections.write(lambda connection: connection.executemany(TABLES[SEARCHES].upsert, rows))

@@ -1,4 +1,4 @@
-"""Entries to store: light to import, since other processes make them too."""
+"""Entries to store: a light module, since other processes import it, too."""
 
 from typing import Any
 
@@ -37,6 +37,6 @@ def a_token(user: str) -> Entry:
 
 
 def an_audit(asked: str, answered: str, *, agreed: bool = False, at: float = 0.0, **rest: Any) -> Audit:
-    """Return an audit of a pair, made so many seconds after `NOW`."""
+    """Return an audit of a pair, made this many seconds after `NOW`."""
     told = {"overlap": 0.75 if agreed else 0.125, "similarity": 0.9375, "probability": None} | rest
     return Audit.of(asked, answered, now=NOW + at, **told)

@@ -1,4 +1,4 @@
-"""What every `Store` promises who lists and counts its rows: by time, by scope, by day, by expiry."""
+"""Contract of listings and counts of every `Store`: by time, by scope, by day, by expiry."""
 
 from collections.abc import Callable
 from math import inf
@@ -32,7 +32,7 @@ _rows = st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from([0.0, 1.0, 1
 
 
 def at(key: str, moment: float, table: str = SEARCHES) -> Entry:
-    """Return an entry made so many seconds after `NOW`."""
+    """Return an entry made this many seconds after `NOW`."""
     return an_entry(key, table, created_at=NOW + moment)
 
 
@@ -47,10 +47,10 @@ def keys(outlines: list[Outline]) -> list[str]:
 
 
 class ListingContract:
-    """The promises, one a test."""
+    """One test for each requirement."""
 
     def test_a_whole_row_is_read_by_its_key(self, store: Store) -> None:
-        """With every own column and its embedding, as it was put; another tenant has none of that key."""
+        """With every own column and its embedding; another tenant has no row of that key."""
         entry = replace(in_scope("a", "ddgs", "{}"), key=UNICODE.replace("\0", ""))
         store.rows.put(SEARCHES, TENANT, entry)
         assert store.rows.get_whole(SEARCHES, TENANT, entry.key) == entry
@@ -60,21 +60,21 @@ class ListingContract:
     # timeline ----------------------------------------------------------------------------------------------------
 
     @pytest.mark.parametrize("table", [SEARCHES, RESEARCH])
-    def test_a_timeline_goes_by_the_time_of_creation(self, store: Store, table: str) -> None:
+    def test_a_timeline_is_sorted_by_creation(self, store: Store, table: str) -> None:
         """The newest comes first, in whatever order they were written."""
         for key, moment in (("b", 2.0), ("d", 4.0), ("a", 1.0), ("c", 3.25)):
             store.rows.put(table, TENANT, at(key, moment, table))
         assert keys(store.listings.timeline(table, TENANT, limit=9)) == ["d", "c", "b", "a"]
 
-    def test_a_timeline_tells_all_that_is_not_large(self, store: Store) -> None:
-        """Key, text, both times and own columns, under the number that `outlines` tells."""
+    def test_a_timeline_has_all_but_the_large_columns(self, store: Store) -> None:
+        """Key, text, both times and own columns, with the same number as in `outlines`."""
         put = an_entry("k", created_at=NOW + 0.25, expires_at=NOW + 60.5)
         store.rows.put(SEARCHES, TENANT, put)
         (told,) = store.listings.timeline(SEARCHES, TENANT, limit=9)
         assert told == Outline(told.number, put.key, put.text, put.created_at, put.expires_at, put.own)
         assert store.listings.outlines(SEARCHES, TENANT, {"engine": "ddgs"}, limit=9) == [told]
 
-    def test_of_rows_made_at_one_moment_the_last_written_comes_first(self, store: Store) -> None:
+    def test_of_rows_made_at_one_time_the_last_written_comes_first(self, store: Store) -> None:
         """A row that was written again, or embedded later, counts as written then."""
         for key in "bdacb":
             store.rows.put(SEARCHES, TENANT, at(key, 0.0))
@@ -83,8 +83,8 @@ class ListingContract:
         assert keys(told) == ["d", "b", "c", "a"]
         assert [each.number for each in told] == sorted((each.number for each in told), reverse=True)
 
-    def test_a_timeline_begins_at_its_moment(self, store: Store) -> None:
-        """What was made at the very moment counts, what was made a little earlier does not."""
+    def test_a_timeline_includes_its_start(self, store: Store) -> None:
+        """A row made at exactly `since` is listed, one made a little earlier is not."""
         for key, moment in (("before", 0.75), ("at", 1.0), ("after", 1.25)):
             store.rows.put(SEARCHES, TENANT, at(key, moment))
         assert keys(store.listings.timeline(SEARCHES, TENANT, since=NOW + 1.0, limit=9)) == ["after", "at"]
@@ -95,19 +95,19 @@ class ListingContract:
         [(2, 0, "ed"), (2, 2, "cb"), (2, 4, "a"), (2, 5, ""), (0, 0, ""), (-1, 0, ""), (2, -1, "ed"), (10**9, 3, "ba")],
     )
     def test_a_timeline_is_read_page_by_page(self, store: Store, limit: int, offset: int, found: str) -> None:
-        """Up to so many rows, after so many that are left out; behind the end there is nothing."""
+        """At most `limit` rows after `offset` rows; nothing after the last."""
         for moment, key in enumerate("abcde"):
             store.rows.put(SEARCHES, TENANT, at(key, float(moment)))
         assert keys(store.listings.timeline(SEARCHES, TENANT, limit=limit, offset=offset)) == list(found)
 
-    def test_pages_of_one_moment_show_each_row_once(self, store: Store) -> None:
-        """Where all were made at once, pages neither repeat a row nor leave one out."""
+    def test_pages_of_rows_made_at_one_time_show_each_row_once(self, store: Store) -> None:
+        """Pages neither repeat a row nor leave one out."""
         for number in range(25):
             store.rows.put(SEARCHES, TENANT, at(str(number), 0.0))
         pages = [keys(store.listings.timeline(SEARCHES, TENANT, limit=10, offset=start)) for start in range(0, 30, 10)]
         assert [key for page in pages for key in page] == [str(number) for number in reversed(range(25))]
 
-    def test_expired_rows_stand_in_the_timeline(self, store: Store) -> None:
+    def test_expired_rows_are_in_the_timeline(self, store: Store) -> None:
         """With the time at which they expired."""
         store.rows.put(SEARCHES, TENANT, an_entry("k", expires_at=0.0))
         assert [each.expires_at for each in store.listings.timeline(SEARCHES, TENANT, limit=9)] == [0.0]
@@ -122,8 +122,8 @@ class ListingContract:
         assert store.listings.timeline(SEARCHES, "nobody", limit=9) == []
 
     @each_way_to_empty
-    def test_what_has_gone_is_in_no_timeline(self, store: Store, empty: Empty) -> None:
-        """Nor is anything else, where all has gone; what comes afterwards is."""
+    def test_deleted_rows_are_not_in_the_timeline(self, store: Store, empty: Empty) -> None:
+        """A cleared table has an empty timeline; rows put afterwards are listed."""
         for key in "ab":
             store.rows.put(SEARCHES, TENANT, an_entry(key))
         empty(store)
@@ -131,15 +131,15 @@ class ListingContract:
         store.rows.put(SEARCHES, TENANT, an_entry("later"))
         assert keys(store.listings.timeline(SEARCHES, TENANT, limit=9)) == ["later"]
 
-    def test_any_text_stands_in_a_timeline(self, store: Store) -> None:
-        """Of any script, in the key, the text, the own columns and the tenant's name."""
+    def test_a_timeline_may_have_any_text(self, store: Store) -> None:
+        """Any script, in the key, the text, the own columns and the tenant's name."""
         put = an_entry(UNICODE, text=UNICODE, own=(10, UNICODE, UNICODE))
         store.rows.put(SEARCHES, UNICODE, put)
         (told,) = store.listings.timeline(SEARCHES, UNICODE, limit=9)
         assert (told.key, told.text, told.own) == (UNICODE, UNICODE, put.own)
 
     def test_tool_rows_have_a_timeline(self, store: Store) -> None:
-        """They are kept in a table of another kind."""
+        """They are in a table of another kind."""
         for key, moment in (("a", 0.5), ("c", 2.0), ("b", 1.0)):
             store.rows.put("tool_cache", TENANT, replace(a_tool_entry(key, created_by=None), created_at=NOW + moment))
         told = store.listings.timeline("tool_cache", TENANT, since=NOW + 1.0, limit=9)
@@ -158,7 +158,7 @@ class ListingContract:
     def test_a_timeline_is_that_of_a_plain_list(
         self, store: Store, rows: list[tuple[str, float]], since: float, limit: int, offset: int
     ) -> None:
-        """Whatever is written, and written again, any page is that of the sorted list."""
+        """After any writes, any page equals that of the sorted list."""
         store.admin.clear(SEARCHES, TENANT)
         held: dict[str, float] = {}
         for key, moment in rows:
@@ -173,7 +173,7 @@ class ListingContract:
 
     # scopes ------------------------------------------------------------------------------------------------------
 
-    def test_each_scope_is_told_once_in_the_order_of_its_values(self, store: Store) -> None:
+    def test_each_scope_is_listed_once_sorted_by_value(self, store: Store) -> None:
         """However many rows it has; expired ones count."""
         for number, scope in enumerate([("b", "{}"), ("a", "z"), ("b", "{}"), ("", ""), ("a", ""), ("b", "{}")]):
             store.rows.put(SEARCHES, TENANT, in_scope(str(number), *scope))
@@ -187,7 +187,7 @@ class ListingContract:
         ]
 
     def test_scopes_are_those_with_a_vector_of_the_embedder(self, store: Store) -> None:
-        """Neither those without any vector nor those with another model's only."""
+        """Not scopes without a vector or with another model's vectors only."""
         others = ("another", "zz", f"{EMBEDDER}x", EMBEDDER[:-1])
         for number, embedder in enumerate((*others, EMBEDDER)):
             store.rows.put(SEARCHES, TENANT, replace(in_scope(f"both {number}", "both", "{}"), embedder=embedder))
@@ -198,8 +198,8 @@ class ListingContract:
         assert store.nearest.scopes(SEARCHES, TENANT, "another") == [("both", "{}"), ("other", "{}")]
         assert store.nearest.scopes(SEARCHES, TENANT, "unknown") == []
 
-    def test_a_scope_comes_with_its_first_vector(self, store: Store) -> None:
-        """And goes with its last one."""
+    def test_a_scope_is_listed_while_it_has_a_vector(self, store: Store) -> None:
+        """It is listed from the first vector to the deletion of the last one."""
         store.rows.put(SEARCHES, TENANT, an_entry("k"))
         assert store.nearest.scopes(SEARCHES, TENANT, EMBEDDER) == []
         store.nearest.embed(SEARCHES, TENANT, "k", embedded("k").embedding or b"", EMBEDDER)
@@ -208,15 +208,15 @@ class ListingContract:
         assert store.nearest.scopes(SEARCHES, TENANT, EMBEDDER) == [("elsewhere", "{}")]
 
     @each_way_to_empty
-    def test_what_has_gone_has_no_scope(self, store: Store, empty: Empty) -> None:
-        """Whichever way it went."""
+    def test_deleted_rows_have_no_scope(self, store: Store, empty: Empty) -> None:
+        """However they were deleted."""
         for key in "ab":
             store.rows.put(SEARCHES, TENANT, embedded(key))
         empty(store)
         assert store.nearest.scopes(SEARCHES, TENANT, EMBEDDER) == []
 
     def test_scopes_are_of_one_tenant_and_table(self, store: Store) -> None:
-        """Others' do not show."""
+        """Scopes of others are not listed."""
         store.rows.put(SEARCHES, "ann", in_scope("k", "ann's", "{}"))
         store.rows.put(SEARCHES, "bob", in_scope("k", "bob's", "{}"))
         store.rows.put(RESEARCH, "ann", embedded("k", RESEARCH))
@@ -225,7 +225,7 @@ class ListingContract:
         assert store.nearest.scopes(SEARCHES, "nobody", EMBEDDER) == []
 
     def test_a_table_without_scope_columns_has_one_scope(self, store: Store) -> None:
-        """The empty one, once there is a vector."""
+        """The empty one, if there is a vector."""
         entry = replace(embedded("k"), own=("https://example.org/", 1))
         assert store.nearest.scopes("knowledge", TENANT, EMBEDDER) == []
         for key in "ab":
@@ -234,7 +234,7 @@ class ListingContract:
         assert store.nearest.scopes("knowledge", TENANT, "another") == []
 
     def test_a_scope_may_have_any_text(self, store: Store) -> None:
-        """Of any script, one the beginning of the other, with NUL characters or quotes."""
+        """Any script, one a prefix of the other, with NUL characters or quotes."""
         texts = [UNICODE, "a", "a\0", "a\0b", "a ", "aa", "A", "ä", "\U0010ffff", "\uffff", "' OR 1=1 --"]
         for number, text in enumerate(texts):
             store.rows.put(SEARCHES, TENANT, in_scope(f"{number} engine", text, "{}"))
@@ -245,7 +245,7 @@ class ListingContract:
 
     # counted by day ----------------------------------------------------------------------------------------------
 
-    def test_counts_are_told_by_day(self, store: Store) -> None:
+    def test_counts_are_returned_by_day(self, store: Store) -> None:
         """The earliest day first, in whatever order they were counted; several things may be counted at once."""
         store.usage.add(TENANT, "2026-02-01", {"exact": 1})
         store.usage.add(TENANT, "2025-12-31", {"exact": 2, "miss": 1})
@@ -260,7 +260,7 @@ class ListingContract:
         assert list(told) == sorted(told)
 
     def test_uses_are_counted_by_origin(self, store: Store) -> None:
-        """Some origins are counted, or all together."""
+        """For some origins, or for all together."""
         for origin, times in (("user", 2), ("agent", 3), ("experiment", 50)):
             store.usage.add(TENANT, "2026-01-01", {"exact": times}, origin=origin)
         store.usage.add(TENANT, "2026-01-02", {"live": 1}, origin="evaluation")
@@ -269,7 +269,7 @@ class ListingContract:
         assert store.usage.by_day(TENANT) == {"2026-01-01": {"exact": 55}, "2026-01-02": {"live": 1}}
 
     def test_rows_are_listed_by_origin(self, store: Store) -> None:
-        """An unmarked row is the user's; a mark takes the place of another, and goes with its row."""
+        """An unmarked row is the user's; a mark replaces another, and is deleted with its row."""
         for place, key in enumerate("abc"):
             store.rows.put(SEARCHES, TENANT, at(key, place))
         for key, origin in (("a", "run"), ("b", "run"), ("b", "evaluation")):
@@ -286,15 +286,15 @@ class ListingContract:
         store.rows.delete(SEARCHES, TENANT, ["b"])
         assert store.usage.origins(SEARCHES, TENANT, ["b"]) == {}
 
-    def test_a_tenant_is_counted_apart(self, store: Store) -> None:
-        """Others' counts are not shown; who never counted has none."""
+    def test_counts_are_of_one_tenant(self, store: Store) -> None:
+        """A tenant without counts has none."""
         store.usage.add("ann", "2026-01-01", {"exact": 2})
         assert store.usage.by_day("bob") == {}
         store.usage.add("bob", "2026-01-02", {"exact": 5})
         assert store.usage.by_day("ann") == {"2026-01-01": {"exact": 2}}
 
     def test_counts_outlive_the_rows(self, store: Store) -> None:
-        """Clearing a table forgets no count."""
+        """Clearing a table deletes no count."""
         store.rows.put(SEARCHES, TENANT, an_entry("k"))
         store.usage.add(TENANT, "2026-01-01", {"exact": 2})
         store.admin.clear(SEARCHES, TENANT)
@@ -303,15 +303,15 @@ class ListingContract:
     # expiring ----------------------------------------------------------------------------------------------------
 
     @pytest.mark.parametrize("table", [SEARCHES, RESEARCH])
-    def test_rows_are_counted_by_when_they_expire(self, store: Store, table: str) -> None:
-        """At each moment all that expires at it or before, long expired or not."""
+    def test_rows_are_counted_by_expiry(self, store: Store, table: str) -> None:
+        """At each time, all rows that expire then or earlier, however long ago."""
         for key, expires_at in (("gone", 0.0), ("a", NOW), ("b", NOW), ("c", NOW + 1.5), ("never", inf)):
             store.rows.put(table, TENANT, an_entry(key, table, expires_at=expires_at))
         moments = [-1.0, 0.0, NOW - 1, NOW, NOW + 1, NOW + 1.5, 1e15, inf]
         assert store.listings.expiring(table, TENANT, moments) == [0, 1, 1, 3, 3, 4, 4, 5]
 
-    def test_moments_come_in_any_order(self, store: Store) -> None:
-        """And more than once; of none nothing is told."""
+    def test_expiry_times_come_in_any_order(self, store: Store) -> None:
+        """They may repeat; no times give no counts."""
         for number in range(4):
             store.rows.put(SEARCHES, TENANT, an_entry(str(number), expires_at=NOW + number))
         assert store.listings.expiring(SEARCHES, TENANT, [NOW + 2, NOW, NOW + 2, NOW + 9, NOW]) == [3, 1, 3, 4, 1]
@@ -328,8 +328,8 @@ class ListingContract:
         assert store.listings.expiring(SEARCHES, "nobody", [NOW]) == [0]
 
     @each_way_to_empty
-    def test_what_has_gone_expires_no_more(self, store: Store, empty: Empty) -> None:
-        """Whichever way it went."""
+    def test_deleted_rows_do_not_expire(self, store: Store, empty: Empty) -> None:
+        """However they were deleted."""
         for key in "ab":
             store.rows.put(SEARCHES, TENANT, an_entry(key))
         assert store.listings.expiring(SEARCHES, TENANT, [inf]) == [2]
@@ -337,7 +337,7 @@ class ListingContract:
         assert store.listings.expiring(SEARCHES, TENANT, [inf]) == [0]
 
     def test_tool_rows_expire_like_others(self, store: Store) -> None:
-        """They are kept in a table of another kind."""
+        """They are in a table of another kind."""
         for key, expires_at in (("a", NOW), ("b", NOW + 0.5)):
             store.rows.put("tool_cache", TENANT, replace(a_tool_entry(key, created_by=None), expires_at=expires_at))
         assert store.listings.expiring("tool_cache", TENANT, [NOW + 0.25, NOW + 0.5, NOW - 1, inf]) == [1, 2, 0, 2]
@@ -345,7 +345,7 @@ class ListingContract:
     # all of them -------------------------------------------------------------------------------------------------
 
     def test_listing_changes_nothing(self, store: Store) -> None:
-        """They are reads: not even the use is noted."""
+        """Listings are reads: not even `last_used_at` changes."""
         store.rows.put(SEARCHES, TENANT, embedded("k"))
         before = list(store.listings.scan(SEARCHES, TENANT))
         store.listings.timeline(SEARCHES, TENANT, limit=9)

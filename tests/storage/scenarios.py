@@ -1,4 +1,4 @@
-"""Scenes that may end a process, each played in one of its own: `python -m tests.storage.scenarios NAME PATH …`.
+"""Scenes that may end a process, each run in a separate one: `python -m tests.storage.scenarios NAME PATH …`.
 
 A scene ends with exit code 0 if its promise held; otherwise the reason is on standard error, or a signal ended it.
 """
@@ -34,7 +34,7 @@ THREADS = 8
 
 
 def play(name: str, *arguments: str | Path, module: str = __name__) -> None:
-    """Play a scene of `module` in a fresh process.
+    """Run a scene of `module` in a fresh process.
 
     Raises:
         AssertionError: with what the process wrote, if its promise did not hold.
@@ -79,7 +79,7 @@ def close_under_threads(path: Path) -> None:
 
 
 def lose_the_file_under_threads(path: Path, how: str) -> None:
-    """Take the file (holding `k0`, `k1`, …) away under threads: no call fails, nothing put from then on is lost."""
+    """Remove the file (with `k0`, `k1`, …) while threads use it: no call fails, and no later put is lost."""
     for round_ in range(8):  # what goes wrong here does not go wrong every time
         folder = path.parent / str(round_)
         folder.mkdir()
@@ -122,7 +122,7 @@ def _lose_once(path: Path, how: str) -> None:
         was = path.stat().st_ino
         _overwrite(path)
         end = time.monotonic() + 10
-        # a row put before somebody notices goes with the damaged file, and a look-up may be answered from memory
+        # a row put before the damage is noticed is lost with the file; a look-up may be answered from memory
         while time.monotonic() < end and _inode(path) in (None, was):
             store.rows.get(SEARCHES, TENANT, "k7")
     else:
@@ -137,7 +137,7 @@ def _lose_once(path: Path, how: str) -> None:
 
 
 def fork_children(path: Path) -> None:
-    """Fork with an open store: children write and read, the parent goes on, everybody finds every row."""
+    """Fork with an open store: children write and read, the parent continues, and all find every row."""
     store = SqliteStore(path)
     store.rows.put(SEARCHES, TENANT, an_entry("parent"))
 
@@ -226,7 +226,7 @@ def fork_while_threads_write(path: Path) -> None:
 
 
 def write_without_the_right_to() -> None:
-    """In a folder that may only be read, a store is refused with what to do, and the file stays as it is."""
+    """In a read-only folder, a store is refused with what to do, and the file is unchanged."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "harness.db"
         put(path, "k")
@@ -242,7 +242,7 @@ def write_without_the_right_to() -> None:
 
 
 def read_without_the_right_to_write(kind: str) -> None:
-    """In a folder that may only be read, every reading command works, writes are refused, and nothing is changed.
+    """In a read-only folder, every reading command works, writes are refused, and nothing is changed.
 
     `kind`: the file was closed; a killed process left it a log; it is of an older program.
     """
@@ -264,7 +264,7 @@ def read_without_the_right_to_write(kind: str) -> None:
 
 
 def clear_on_a_full_disk(size: str, payload: str) -> None:
-    """On a file system of this size without a free byte, the command clears the cache, and keeps what is no cache."""
+    """On a file system of this size without a free byte, the command clears the cache and nothing else."""
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", folder], check=True)
         path = Path(folder) / "harness.db"
@@ -419,7 +419,7 @@ def _all_ended_well(children: Iterable[int], seconds: float = 60) -> None:
 
 
 def _all_found(path: Path, keys: Iterable[str]) -> None:
-    """Another process finds every key, and no damage: this one may see what only its own connections see."""
+    """Check in another process that every key is found and nothing is damaged, beyond this process's connections."""
     script = """
 import sqlite3, sys
 connection = sqlite3.connect(sys.argv[1])

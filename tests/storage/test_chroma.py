@@ -1,4 +1,4 @@
-"""The vector index finds what it was given, and whatever happens to its files is one kind of error, never a crash."""
+"""The vector index finds its vectors; damage to its files always raises one kind of error and never crashes."""
 
 import os
 import shutil
@@ -50,7 +50,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def folder(original: Path, tmp_path: Path) -> Path:
-    """Return the folder of a filled index that nobody has open."""
+    """Return the folder of a filled index that is not open."""
     return Path(shutil.copytree(original, tmp_path / "index"))
 
 
@@ -76,7 +76,7 @@ def by_hand(near: Vectors, k: int) -> list[str]:
 
 
 def elsewhere(program: str, *arguments: object, status: int = 0) -> str:
-    """Run a program in another process, which says nothing on the standard error; return what it prints."""
+    """Run a program in another process with an empty standard error; return its output."""
     start = "import sys\nfrom pathlib import Path\nimport numpy as np\nfrom tests.storage.test_chroma import *\n"
     start += "folder = Path(sys.argv[1])\nindex = ChromaIndex(folder)\n"
     done = subprocess.run(
@@ -100,8 +100,8 @@ def test_keys_come_nearest_first(index: ChromaIndex) -> None:
         assert index.nearest(NAME, asked, 8) == by_hand(asked, 8)
 
 
-def test_a_small_collection_gives_all_it_has(new: ChromaIndex) -> None:
-    """Asked for more keys than there are, it returns them all; asked for none, or while it is empty, none."""
+def test_a_small_collection_returns_all_its_keys(new: ChromaIndex) -> None:
+    """Asked for more keys than there are, it returns all; asked for none, or while it is empty, none."""
     new.create(NAME, embedder="fake", dimension=WIDTH)
     assert new.nearest(NAME, vectors(1)[0], 8) == []
     new.add(NAME, keys(3), vectors(3))
@@ -111,7 +111,7 @@ def test_a_small_collection_gives_all_it_has(new: ChromaIndex) -> None:
 
 
 def test_adding_a_key_again_replaces_its_vector(index: ChromaIndex) -> None:
-    """The key is found by its new vector, the first one no more, and counts once; of two in one call the last holds."""
+    """The key is found by its new vector only, and counts once; of two in one call the last is kept."""
     fresh = vectors(2, seed=3)
     index.add(NAME, ["k7", "k7"], fresh)
     assert index.nearest(NAME, fresh[1], 1) == ["k7"]
@@ -120,7 +120,7 @@ def test_adding_a_key_again_replaces_its_vector(index: ChromaIndex) -> None:
 
 
 def test_adding_the_same_again_changes_nothing(index: ChromaIndex) -> None:
-    """After an interrupted rebuild, the caller may begin again from any row."""
+    """After an interrupted rebuild, the caller may restart from any row."""
     index.add(NAME, keys(50), vectors(COUNT)[:50])
     assert index.count(NAME) == COUNT
     assert index.nearest(NAME, vectors(COUNT)[3], 8) == by_hand(vectors(COUNT)[3], 8)
@@ -147,7 +147,7 @@ def test_adding_nothing_is_fine(index: ChromaIndex) -> None:
 
 
 def test_an_error_among_the_batches_passes_through(index: ChromaIndex) -> None:
-    """What reading the rows raises reaches the caller as it is, and nothing of the batches before it is added."""
+    """An error from reading the rows is raised unchanged, and nothing of the batches before it is added."""
 
     def batches() -> Iterator[tuple[list[str], Vectors]]:
         yield ["one"], vectors(1)
@@ -159,8 +159,8 @@ def test_an_error_among_the_batches_passes_through(index: ChromaIndex) -> None:
     assert index.count(NAME) == COUNT
 
 
-def test_every_making_has_its_own_generation(index: ChromaIndex) -> None:
-    """A collection keeps its generation while it is added to; made anew it has another one, and is empty."""
+def test_every_created_collection_has_its_own_generation(index: ChromaIndex) -> None:
+    """It stays the same while vectors are added; a recreated collection has another one, and is empty."""
     before = index.generation(NAME)
     index.add(NAME, ["one"], vectors(1))
     assert index.generation(NAME) == before
@@ -185,7 +185,7 @@ def test_collections_are_separate(index: ChromaIndex, folder: Path) -> None:
 
 
 def test_few_collections_stay_loaded(index: ChromaIndex, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of many collections that are searched by turns, each answers, and memory holds only the last ones."""
+    """With many collections searched in turn, each answers, and memory has only the last ones."""
     monkeypatch.setattr(chroma, "MAX_LOADED", 1)
     index.create("other", embedder="fake", dimension=3)
     index.add("other", ["here"], vectors(1, width=3))
@@ -204,8 +204,8 @@ def test_a_folder_that_is_not_there_has_no_collections(new: ChromaIndex) -> None
     assert not new._folder.parent.exists()
 
 
-def test_any_folder_will_do(tmp_path: Path) -> None:
-    """Spaces, letters of any language and what means something in a URL are parts of a name like others."""
+def test_a_folder_may_have_any_name(tmp_path: Path) -> None:
+    """Spaces, letters of any language and characters with a meaning in a URL are allowed."""
     index = ChromaIndex(tmp_path / "my index: 100%25 ä?b#c&d'e")
     index.create(NAME, embedder="fake", dimension=WIDTH)
     for number, vector in enumerate(vectors(2)):  # the second call copies what the first has made
@@ -218,7 +218,7 @@ def test_any_folder_will_do(tmp_path: Path) -> None:
 
 
 def test_long_vectors_are_found_by_their_neighbours(new: ChromaIndex) -> None:
-    """Vectors of 384 dimensions are indexed by fewer, and a reworded query (similarity 0.9) still finds its like."""
+    """Vectors of 384 dimensions are indexed by fewer; a reworded query (similarity 0.9) still finds its match."""
     stored = vectors(500, width=384)
     new.create(NAME, embedder="fake", dimension=384)
     new.add(NAME, keys(500), stored)
@@ -226,8 +226,8 @@ def test_long_vectors_are_found_by_their_neighbours(new: ChromaIndex) -> None:
     assert all(f"k{number}" in new.nearest(NAME, asked[number], 8) for number in range(0, 500, 10))
 
 
-def test_long_vectors_are_shortened_alike_for_ever() -> None:
-    """What another version wrote is searched by the same projection; its columns are orthonormal."""
+def test_long_vectors_are_shortened_alike_in_all_versions() -> None:
+    """The projection is that of earlier versions; its columns are orthonormal."""
     fixed = projection(384)
     assert fixed.shape == (384, INDEXED_DIMENSIONS)
     np.testing.assert_allclose(fixed.T @ fixed, np.eye(INDEXED_DIMENSIONS), atol=1e-5)
@@ -237,8 +237,8 @@ def test_long_vectors_are_shortened_alike_for_ever() -> None:
 # Other processes -----------------------------------------------------------------------------------------------------
 
 
-def test_another_processs_writing_is_seen(index: ChromaIndex, folder: Path) -> None:
-    """What another process has added is found by its keys at once; and it finds what we add."""
+def test_vectors_of_another_process_are_found(index: ChromaIndex, folder: Path) -> None:
+    """Its keys are found at once; it finds ours, too."""
     fresh = vectors(3, seed=5)
     assert "new" not in index.nearest(NAME, fresh[0], 1)
     elsewhere("index.add(NAME, ['new'], vectors(3, seed=5)[:1])", folder)
@@ -251,16 +251,16 @@ def test_another_processs_writing_is_seen(index: ChromaIndex, folder: Path) -> N
     assert index.count(NAME) == COUNT + 3
 
 
-def test_another_process_may_make_the_collection_anew(index: ChromaIndex, folder: Path) -> None:
-    """Its generation is seen, and nothing of what was there before."""
+def test_another_process_may_recreate_the_collection(index: ChromaIndex, folder: Path) -> None:
+    """The new generation is seen, and no old vector is found."""
     index.nearest(NAME, vectors(1)[0], 1)
     generation = elsewhere("print(index.create(NAME, embedder='fake', dimension=WIDTH))", folder).strip()
     assert index.generation(NAME) == generation
     assert index.nearest(NAME, vectors(1)[0], 1) == []
 
 
-def test_a_killed_writer_leaves_the_collection_as_it_was(index: ChromaIndex, folder: Path) -> None:
-    """Killed between two batches, it has added nothing; what it left behind goes with the next `add`."""
+def test_a_killed_writer_leaves_the_collection_unchanged(index: ChromaIndex, folder: Path) -> None:
+    """Killed between two batches, it has added nothing; the next `add` removes its leftovers."""
     program = """
 import os, signal
 def batches():
@@ -276,8 +276,8 @@ index.add_batches(NAME, batches())
     assert len(list((folder / NAME).iterdir())) == 2
 
 
-def test_a_writer_that_fails_tells_why(index: ChromaIndex, folder: Path) -> None:
-    """A key that ChromaDB refuses is an error with its reason, the collection stays as it was, no file is left."""
+def test_a_writer_that_fails_gives_the_reason(index: ChromaIndex, folder: Path) -> None:
+    """If ChromaDB refuses a key, the error has its reason, the collection is unchanged, no file is left."""
     with pytest.raises(IndexUnavailable, match="Empty ID"):
         index.add(NAME, ["fine", ""], vectors(2))
     assert index.count(NAME) == COUNT
@@ -300,7 +300,7 @@ sys.exit()
 
 
 def test_threads_search_while_one_adds(index: ChromaIndex) -> None:
-    """Every search finds its key, before, while and after other ones are added."""
+    """Every search finds its key, before, during and after other additions."""
     stored = vectors(COUNT)
     failed: list[int] = []
     stop = threading.Event()
@@ -349,19 +349,19 @@ def files_of(folder: Path) -> list[str]:
     return sorted(str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file())
 
 
-def assert_bearable(index: ChromaIndex) -> None:
-    """Whatever is asked, the answer is right or `IndexUnavailable`; a collection made anew works."""
+def assert_right_or_unavailable(index: ChromaIndex) -> None:
+    """Check that answers are right or `IndexUnavailable`, and that a recreated collection works."""
     for number in (3, 33):
         with suppress(IndexUnavailable):
             assert index.nearest(NAME, vectors(COUNT)[number], 4) == by_hand(vectors(COUNT)[number], 4)
     for ask in (index.generation, index.count, lambda name: index.add(name, ["one"], vectors(1))):
         with suppress(IndexUnavailable):
             ask(NAME)
-    assert_made_anew(index)
+    assert_recreated(index)
 
 
-def assert_made_anew(index: ChromaIndex) -> None:
-    """The collection can be made and used again, in this process."""
+def assert_recreated(index: ChromaIndex) -> None:
+    """Check that the collection can be created and used again, in this process."""
     generation = index.create(NAME, embedder="fake", dimension=WIDTH)
     index.add(NAME, keys(5), vectors(5))
     assert index.generation(NAME) == generation
@@ -372,7 +372,7 @@ def assert_made_anew(index: ChromaIndex) -> None:
 def test_damaged_files_are_survived_by_a_running_process(
     index: ChromaIndex, folder: Path, damage: Callable[[Path], None]
 ) -> None:
-    """All files at once, while the index is open: right or unavailable, and `discard` and `create` begin again."""
+    """All files at once, while the index is open: right or unavailable; `discard` and `create` restore it."""
     index.nearest(NAME, vectors(1)[0], 1)
     for file in files_of(folder):
         damage(folder / file)
@@ -383,11 +383,11 @@ def test_damaged_files_are_survived_by_a_running_process(
     index.discard()
     assert not folder.exists()
     assert index.names() == []
-    assert_made_anew(index)
+    assert_recreated(index)
 
 
 def test_any_damaged_file_is_survived_by_a_fresh_process(folder: Path, tmp_path: Path) -> None:
-    """Any one of them, damaged in any way before it is opened: no crash, no hanging, nothing said on the terminal."""
+    """Any one of them, damaged in any way before it is opened: no crash, no hang, no output on the terminal."""
     program = """
 for file in files_of(folder):
     for damage in DAMAGES:
@@ -408,15 +408,15 @@ for file in files_of(folder):
 
 
 @pytest.mark.parametrize("pattern", ["manifest.json", "*.sqlite3", "data_level0.bin"])
-def test_a_fresh_process_begins_again_after_damage(folder: Path, pattern: str) -> None:
-    """With one kind of file damaged, it answers rightly or not at all, and can make the collection anew."""
+def test_a_fresh_process_recreates_the_collection_after_damage(folder: Path, pattern: str) -> None:
+    """With one kind of file damaged, it answers correctly or not at all, and can create the collection."""
     for file in folder.rglob(pattern):
         noise(file)
-    assert elsewhere("assert_bearable(index)", folder) == ""
+    assert elsewhere("assert_right_or_unavailable(index)", folder) == ""
 
 
 def test_a_deleted_folder_is_survived_by_a_running_process(index: ChromaIndex, folder: Path) -> None:
-    """Its collections are gone, and `create` begins again, with `discard` before or without."""
+    """Its collections are gone, and `create` works, after `discard` or without it."""
     index.nearest(NAME, vectors(1)[0], 1)
     for discard in (True, False):
         shutil.rmtree(folder)
@@ -425,7 +425,7 @@ def test_a_deleted_folder_is_survived_by_a_running_process(index: ChromaIndex, f
             index.nearest(NAME, vectors(1)[0], 1)
         if discard:
             index.discard()
-        assert_made_anew(index)
+        assert_recreated(index)
 
 
 def test_files_deleted_under_a_running_process_are_missed_when_needed(index: ChromaIndex, folder: Path) -> None:
@@ -440,11 +440,11 @@ def test_files_deleted_under_a_running_process_are_missed_when_needed(index: Chr
         index.nearest(NAME, vectors(1)[0], 1)
     with pytest.raises(IndexUnavailable):
         index.add(NAME, ["one"], vectors(1))
-    assert_made_anew(index)
+    assert_recreated(index)
 
 
 def test_a_file_in_the_place_of_the_folder_is_replaced(tmp_path: Path) -> None:
-    """Everything says that it is unavailable; `discard` removes the file."""
+    """Every call raises `IndexUnavailable`; `discard` removes the file."""
     place = tmp_path / "index"
     place.write_text("no folder")
     index = ChromaIndex(place)
@@ -461,7 +461,7 @@ def test_a_file_in_the_place_of_the_folder_is_replaced(tmp_path: Path) -> None:
         with pytest.raises(IndexUnavailable, match=str(place)):
             ask()
     index.discard()
-    assert_made_anew(index)
+    assert_recreated(index)
 
 
 def test_a_folder_that_cannot_be_removed_is_moved_aside(
@@ -477,12 +477,12 @@ def test_a_folder_that_cannot_be_removed_is_moved_aside(
         index.discard()
     assert not folder.exists()
     assert len(list(folder.parent.glob("index.discarded-*"))) == 1
-    assert_made_anew(index)
+    assert_recreated(index)
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="this system has no such permissions")
 def test_a_folder_that_may_not_be_written_is_unavailable(folder: Path) -> None:
-    """Making, adding and discarding say so, with the folder; nothing is changed."""
+    """Making, adding and discarding raise an error that names the folder; nothing is changed."""
     program = """
 import os, tempfile
 index.nearest(NAME, vectors(1)[0], 1)  # all is imported while this process may read everything
@@ -519,12 +519,12 @@ with tempfile.TemporaryDirectory() as base:
 
 
 def test_another_versions_folder_is_unavailable(index: ChromaIndex, folder: Path) -> None:
-    """A manifest of another format is not read as if it were this one's."""
+    """A manifest of another format is not read as this version's."""
     manifest = folder / NAME / "manifest.json"
     manifest.write_bytes(manifest.read_bytes().replace(b'"format":1', b'"format":99'))
     with pytest.raises(IndexUnavailable, match="another version"):
         index.generation(NAME)
-    assert_made_anew(index)
+    assert_recreated(index)
 
 
 # Other errors --------------------------------------------------------------------------------------------------------
@@ -532,7 +532,7 @@ def test_another_versions_folder_is_unavailable(index: ChromaIndex, folder: Path
 
 @pytest.mark.parametrize("missing", ["chromadb", "chromadb_rust_bindings"])
 def test_without_chromadb_it_is_unavailable(folder: Path, missing: str) -> None:
-    """The error says what to install. What stands in the manifest needs no ChromaDB."""
+    """The error says what to install. Reading the manifest needs no ChromaDB."""
     program = """
 sys.modules[sys.argv[2]] = None
 print(index.count(NAME))
@@ -548,8 +548,8 @@ print(index.names())
     assert elsewhere(program, folder, missing).splitlines() == [str(COUNT), "True", "True", f"['{NAME}']"]
 
 
-def test_what_another_thread_failed_to_import_is_unavailable(folder: Path) -> None:
-    """It is handed to whoever waited for it, as an empty module; with that no collection may be made anew."""
+def test_a_failed_import_of_another_thread_is_unavailable(folder: Path) -> None:
+    """A waiting thread gets an empty module; with that it must not create a collection."""
     program = """
 sys.modules['chromadb_rust_bindings'] = type(sys)('chromadb_rust_bindings')
 before = index.generation(NAME)
@@ -561,8 +561,8 @@ except IndexUnavailable as error:
     assert elsewhere(program, folder) == "True True\n"
 
 
-def test_a_damaged_file_is_found_where_chromadb_cannot_raise(folder: Path, tmp_path: Path) -> None:
-    """Its Python client, which knows its errors, refuses to be imported beside a `.env` that it misunderstands."""
+def test_a_damaged_file_is_found_if_chromadb_cannot_raise(folder: Path, tmp_path: Path) -> None:
+    """Its Python client, which defines its errors, cannot be imported next to a `.env` that it cannot parse."""
     (tmp_path / ".env").write_text("MIGRATIONS=mine")
     for file in folder.rglob("*.sqlite3"):
         later_half(file)
@@ -578,7 +578,7 @@ except IndexUnavailable:
 
 
 def test_nothing_is_imported_before_it_is_needed(folder: Path) -> None:
-    """Making one takes neither ChromaDB nor NumPy, searching does without ChromaDB's Python client."""
+    """Creating an index needs neither ChromaDB nor NumPy; searching needs no Python client of ChromaDB."""
     program = """
 import sys
 from pathlib import Path
@@ -604,8 +604,8 @@ def test_a_collection_that_is_not_there_is_unavailable(index: ChromaIndex) -> No
 
 
 @pytest.mark.parametrize("name", ["", "ab", "../outside", ".hidden", "a/b", "two words", "x" * 129])
-def test_a_name_that_is_no_name_is_refused(index: ChromaIndex, name: str) -> None:
-    """Nothing outside the folder can be reached by a name."""
+def test_an_invalid_name_is_refused(index: ChromaIndex, name: str) -> None:
+    """No name reaches anything outside the folder."""
     with pytest.raises(IndexUnavailable, match="not a collection's name"):
         index.drop(name)
     with pytest.raises(IndexUnavailable, match="not a collection's name"):
@@ -613,7 +613,7 @@ def test_a_name_that_is_no_name_is_refused(index: ChromaIndex, name: str) -> Non
 
 
 def test_vectors_that_do_not_fit_are_refused(index: ChromaIndex) -> None:
-    """Of another dimension, or not as many as keys: the error says both numbers, and nothing is added."""
+    """With another dimension, or not one for each key: the error has both numbers, and nothing is added."""
     with pytest.raises(IndexUnavailable, match=r"\(2, 5\) do not fit a collection of 8"):
         index.add(NAME, ["a", "b"], vectors(2, width=5))
     with pytest.raises(IndexUnavailable, match=r"\(1, 5\) do not fit a collection of 8"):
@@ -624,11 +624,11 @@ def test_vectors_that_do_not_fit_are_refused(index: ChromaIndex) -> None:
 
 
 class PanicException(BaseException):
-    """What the panic of a library written in Rust looks like: its type cannot be imported."""
+    """Panic of a library written in Rust: its type cannot be imported."""
 
 
 def test_a_panic_is_unavailable(index: ChromaIndex, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Though it is no `Exception`."""
+    """Although it is not an `Exception`."""
     monkeypatch.setattr(chroma, "opened", _raising(PanicException("range end index 3\nout of range")))
     with pytest.raises(IndexUnavailable, match="range end index 3 out of range"):
         index.nearest(NAME, vectors(1)[0], 1)
@@ -638,7 +638,7 @@ def test_a_panic_is_unavailable(index: ChromaIndex, monkeypatch: pytest.MonkeyPa
 def test_an_interruption_passes_through(
     index: ChromaIndex, monkeypatch: pytest.MonkeyPatch, interruption: type[BaseException]
 ) -> None:
-    """Ctrl-C is no failure of the index, and leaves it usable."""
+    """Ctrl-C is no failure of the index, which stays usable."""
     with monkeypatch.context() as patch:
         patch.setattr(chroma, "opened", _raising(interruption()))
         with pytest.raises(interruption):

@@ -45,7 +45,7 @@ def store(path: Path) -> Iterator[SqliteStore]:
 
 
 def test_eight_processes_lose_nothing(path: Path) -> None:
-    """8 processes write and read 10,000 entries each in one new file: none is lost, nobody finds it locked."""
+    """8 processes write and read 10,000 entries each in one new file: none is lost, none finds it locked."""
     pool = children.start(PROCESSES)
     jobs = [(str(path), name, ENTRIES) for name in range(PROCESSES)]
     missing = pool.starmap(children.write_and_read, jobs, chunksize=1)
@@ -133,13 +133,13 @@ def test_forked_children_use_the_store_of_their_parent(path: Path) -> None:
 
 @forks
 def test_a_child_that_exits_leaves_the_parent_alone(path: Path) -> None:
-    """A child that tears down everything it has inherited harms neither the parent's store nor the file."""
+    """A child that tears down everything it inherited damages neither the parent's store nor the file."""
     play("child_exits_as_programs_do", path)
 
 
 @forks
 def test_a_parent_that_closes_leaves_its_child_alone(path: Path) -> None:
-    """What a child puts after its parent has closed the store is kept."""
+    """A row that a child puts after its parent has closed the store is kept."""
     play("parent_closes_before_its_child", path)
 
 
@@ -153,7 +153,7 @@ def test_a_parent_may_fork_while_its_threads_write(path: Path) -> None:
 
 
 @forks
-def test_what_was_acknowledged_survives_kill_9(tmp_path: Path) -> None:
+def test_acknowledged_rows_survive_kill_9(tmp_path: Path) -> None:
     """200 writers are killed at a random moment: the file opens, is sound, and has every acknowledged row.
 
     A new file every ten kills, so that some die while they make it.

@@ -178,13 +178,13 @@ def copy(sound: Path, folder: Path) -> Path:
 
 
 def test_the_sound_file_answers_everything(sound: Path, tmp_path: Path) -> None:
-    """Without damage every row is served: what the other tests would miss is there to be found."""
+    """Without damage every row is served, so the other tests have something to miss."""
     assert wrong_answers(copy(sound, tmp_path)) == ([], 2 * ROWS)
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_a_corrupted_file_gives_no_wrong_answer(sound: Path, tmp_path: Path, seed: int) -> None:
-    """Nothing raises, nothing is served that was not stored, and the store takes rows again."""
+    """No call raises, only stored values are served, and the store takes rows again."""
     path = copy(sound, tmp_path)
     kind = damage(path, seed)
     wrong, _ = wrong_answers(path)

@@ -1,4 +1,4 @@
-"""Damage is reported, kept aside and replaced; a file that is gone is made again; what cannot be written says so."""
+"""Damage is reported, kept aside and replaced; a deleted file is made again; a failed write raises an error."""
 
 import logging
 import os
@@ -37,7 +37,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def filled(path: Path) -> Path:
-    """Make a database with `ROWS` searches (`k0`, `k1`, …) that nobody has open."""
+    """Make a database with `ROWS` searches (`k0`, `k1`, …) that is not open."""
     store = SqliteStore(path)
     for number in range(ROWS):
         store.rows.put(SEARCHES, TENANT, an_entry(f"k{number}", payload=b"x" * 500))
@@ -63,7 +63,7 @@ def test_a_file_that_is_no_database_is_kept_aside(path: Path, content: bytes, ca
 
 
 def test_an_empty_file_is_a_new_store(path: Path, caplog: Log) -> None:
-    """A file without content, as `touch` makes it, is nothing to complain of and nothing to keep."""
+    """A file without content, as `touch` makes it, is neither reported nor kept."""
     path.touch()
     store = SqliteStore(path)
     assert not _asides(path)
@@ -72,7 +72,7 @@ def test_an_empty_file_is_a_new_store(path: Path, caplog: Log) -> None:
 
 
 def test_each_damaged_file_is_kept(path: Path) -> None:
-    """A second damage within the same second does not overwrite what the first one left."""
+    """A second damage within the same second does not overwrite the file kept from the first."""
     for content in (b"first" * 1_000, b"second" * 1_000, b"third" * 1_000):
         path.write_bytes(content)
         SqliteStore(path).close()
@@ -94,7 +94,7 @@ def test_a_folder_in_the_place_of_the_file_is_an_error(path: Path) -> None:
 
 @pytest.mark.parametrize("kept", [100, PAGE, 3 * PAGE, 3 * PAGE + 17], ids=str)
 def test_a_file_that_was_cut_off_is_kept_aside(filled: Path, kept: int, caplog: Log) -> None:
-    """A truncated database is found out, wherever it was cut, and replaced."""
+    """A truncated database is detected, wherever it was cut, and replaced."""
     cut = filled.read_bytes()[:kept]
     filled.write_bytes(cut)
     store = SqliteStore(filled)
@@ -106,7 +106,7 @@ def test_a_file_that_was_cut_off_is_kept_aside(filled: Path, kept: int, caplog: 
 
 @pytest.mark.parametrize("name", ["search_cache", "sqlite_autoindex_search_cache_1"])
 def test_damage_that_shows_at_a_look_up_is_a_miss(filled: Path, name: str, caplog: Log) -> None:
-    """When opening works and reading does not, the look-up finds nothing, and the damage is reported and kept."""
+    """If opening works and reading fails, the look-up finds nothing, and the damage is reported and kept."""
     _noise(filled, _root_page(filled, name))
     damaged = filled.read_bytes()
     store = SqliteStore(filled)
@@ -135,7 +135,7 @@ def test_damage_that_shows_at_a_look_up_is_a_miss(filled: Path, name: str, caplo
     ids="put, put and sweep, touch, sweep, clear, stats, scan, nearest, embed, delete, unembedded".split(", "),
 )
 def test_every_method_survives_damage(filled: Path, use: Callable[[SqliteStore], object]) -> None:
-    """Whichever method comes upon the damage, it does its work on the store that takes the damaged one's place."""
+    """Any method that finds the damage does its work on the store that replaces the damaged one."""
     for name in ("search_cache", "sqlite_autoindex_search_cache_1", "search_cache_expires_at", "search_cache_scope"):
         _noise(filled, _root_page(filled, name))
     damaged = filled.read_bytes()
@@ -147,7 +147,7 @@ def test_every_method_survives_damage(filled: Path, use: Callable[[SqliteStore],
 
 @pytest.mark.parametrize("seed", range(12))
 def test_noise_in_the_middle_never_stops_the_store(filled: Path, seed: int) -> None:
-    """Wherever the noise fell, look-ups answer or miss, none raises, and the store takes rows again."""
+    """Wherever the noise is, look-ups answer or miss, none raises, and the store takes rows again."""
     rng = random.Random(seed)
     content = bytearray(filled.read_bytes())
     for _ in range(rng.randrange(1, 8)):
@@ -178,7 +178,7 @@ def test_noise_in_the_header_never_stops_the_store(filled: Path, seed: int, capl
 
 @pytest.mark.parametrize("what", [b"stored title", b"The query"], ids=["answer", "query"])
 def test_a_damaged_text_does_not_stop_its_query(path: Path, what: bytes) -> None:
-    """Where bytes of a row are no text any more, its query is searched again if need be, and answered from then on."""
+    """If bytes of a row are not text any more, its query is searched again if needed, then answered."""
     cache = Cache(SqliteStore(path))
     cache.searches.answer("The query", lambda _query, _count: [{"title": "stored title"}])
     cache.store.close()
@@ -189,7 +189,7 @@ def test_a_damaged_text_does_not_stop_its_query(path: Path, what: bytes) -> None
 
 @pytest.mark.parametrize("what", [b"gathered text", b"The task", b"round one"], ids=["context", "task", "rounds"])
 def test_a_damaged_text_does_not_stop_its_research(path: Path, what: bytes) -> None:
-    """A research whose bytes are no text any more does not raise, and can be put again."""
+    """A research whose bytes are not text any more does not raise, and can be put again."""
     cache = Cache(SqliteStore(path))
     research = ResearchContext("gathered text", ["round one"], [1.0])
     cache.researches.put("The task", "overview", research)
@@ -203,7 +203,7 @@ def test_a_damaged_text_does_not_stop_its_research(path: Path, what: bytes) -> N
 
 
 def test_an_index_that_names_no_row_is_a_miss(filled: Path) -> None:
-    """When the index of the keys leads to a row that is not there, its key is a miss, and can be put again."""
+    """A key whose index entry has no row is a miss, and can be put again."""
     content = filled.read_bytes()
     entry = f"{TENANT}k150".encode()
     rows_id, no_rows_id = (number.to_bytes(2, "big") for number in (151, 32_767))
@@ -216,7 +216,7 @@ def test_an_index_that_names_no_row_is_a_miss(filled: Path) -> None:
 
 
 def test_the_log_of_a_damaged_file_is_kept_with_it(filled: Path, tmp_path: Path) -> None:
-    """Rows that a killed process left in the log of a file that is then damaged are still there to be rescued."""
+    """Rows that a killed process left in the log of a file that is then damaged can still be recovered."""
     store = SqliteStore(filled)
     store.rows.put(RESEARCH, TENANT, an_entry("k", RESEARCH, payload=b"only in the log"))
     killed = tmp_path / "killed" / "harness.db"
@@ -244,8 +244,8 @@ def test_damage_that_appears_while_open_is_a_miss(filled: Path, caplog: Log) -> 
     _assert_works(store, filled)
 
 
-def test_every_open_store_goes_over_to_the_new_file(filled: Path) -> None:
-    """When one store has replaced a damaged file, another that has it open goes over to the same new one."""
+def test_every_open_store_changes_to_the_new_file(filled: Path) -> None:
+    """After one store has replaced a damaged file, another open store uses the same new one."""
     one, other = SqliteStore(filled), SqliteStore(filled)
     for name in ("search_cache", "sqlite_autoindex_search_cache_1"):
         _noise(filled, _root_page(filled, name))
@@ -258,8 +258,8 @@ def test_every_open_store_goes_over_to_the_new_file(filled: Path) -> None:
 
 
 @pytest.mark.parametrize("how", ["deleted", "deleted with its log", "moved away", "deleted with its folder"])
-def test_a_file_that_is_gone_is_made_again_by_the_next_put(path: Path, how: str, tmp_path: Path) -> None:
-    """Who deletes or moves the file of an open store loses what was in it, and no later put."""
+def test_the_next_put_recreates_a_deleted_file(path: Path, how: str, tmp_path: Path) -> None:
+    """Deleting or moving the file of an open store loses its rows, but no later put."""
     path = tmp_path / "folder" / "harness.db"
     store = SqliteStore(path)
     store.rows.put(SEARCHES, TENANT, an_entry("before"))
@@ -272,7 +272,7 @@ def test_a_file_that_is_gone_is_made_again_by_the_next_put(path: Path, how: str,
 
 
 def test_a_moved_file_keeps_its_rows(path: Path) -> None:
-    """What was in the file when it was moved away (closed, so with nothing left in its log) is still in it."""
+    """Rows in a file that was closed and moved away (so without a log) are still in it."""
     store = SqliteStore(path)
     store.rows.put(SEARCHES, TENANT, an_entry("before"))
     store.close()
@@ -285,7 +285,7 @@ def test_a_moved_file_keeps_its_rows(path: Path) -> None:
 
 
 @pytest.mark.parametrize("how", ["deleted", "deleted with its log", "moved away"])
-def test_another_process_may_still_have_the_file_that_is_gone(path: Path, how: str) -> None:
+def test_another_process_may_still_have_the_deleted_file(path: Path, how: str) -> None:
     """A put succeeds and is found, although another process has not noticed yet that the file is gone."""
     path = path.parent / "folder" / "harness.db"
     holder = SqliteStore(path)
@@ -300,7 +300,7 @@ def test_another_process_may_still_have_the_file_that_is_gone(path: Path, how: s
 
 @pytest.mark.parametrize("how", ["deleted", "deleted with its log", "moved away", "damaged"])
 def test_threads_survive_the_loss_of_the_file(filled: Path, how: str) -> None:
-    """When the file goes or is damaged while eight threads use it, no call fails, and no later put is lost."""
+    """If the file is deleted or damaged while eight threads use it, no call fails, and no later put is lost."""
     play("lose_the_file_under_threads", filled, how)
 
 
@@ -348,7 +348,7 @@ def test_a_full_disk_is_an_error_that_says_so(path: Path, monkeypatch: pytest.Mo
 @pytest.mark.skipif(sys.platform != "linux", reason="a small file system is mounted as Linux does")
 @pytest.mark.parametrize(("size", "payload"), [("3m", "500"), ("12m", "5000"), ("30m", "50000")])
 def test_the_cache_is_cleared_on_a_full_disk(size: str, payload: str) -> None:
-    """Though deleting needs space that is not there: the other rows are written to a new file in its place."""
+    """Although deleting needs space that is not there: the other rows are written to a new file in its place."""
     play("clear_on_a_full_disk", size, payload)
 
 
@@ -404,7 +404,7 @@ def _assert_reported(path: Path, caplog: Log) -> None:
 
 
 def _assert_works(store: SqliteStore, path: Path) -> None:
-    """The store takes a row, gives it back, and so does a store that is opened anew."""
+    """Check that the store, and one that is opened after it, store and return a row."""
     store.rows.put(SEARCHES, TENANT, an_entry("after the damage"))
     assert store.rows.get(SEARCHES, TENANT, "after the damage") is not None
     store.close()
@@ -453,7 +453,7 @@ def _remove(path: Path, how: str) -> None:
 
 
 def _on_a_small_disk(path: Path, monkeypatch: pytest.MonkeyPatch) -> SqliteStore:
-    """Open a store whose file can grow to 100 pages: SQLite then says what it says when the disk is full."""
+    """Open a store whose file can grow to 100 pages: SQLite then reports a full disk."""
     connect = SqliteConnections._connect
 
     def limited(self: SqliteConnections) -> sqlite3.Connection:

@@ -37,7 +37,7 @@ def test_a_missing_folder_is_an_error(tmp_path: Path) -> None:
 
 
 def test_a_private_file_is_for_its_owner_alone(tmp_path: Path) -> None:
-    """Others may read what is not private, as the umask has it."""
+    """Other files are readable as the umask allows."""
     for private, mode in ((True, 0o600), (False, None)):
         path = tmp_path / f"{private}"
         with replacing(path, private=private) as file:

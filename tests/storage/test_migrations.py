@@ -1,6 +1,6 @@
-"""Old files are adopted, not lost; newer and foreign ones are refused, and left as they are.
+"""Old files are adopted, not lost; newer and foreign ones are refused, and left unchanged.
 
-The files lie in `tests/data/`, made by `tests/data/make.py`, which tells what each one is.
+The files lie in `tests/data/`, made by `tests/data/make.py`, which describes each one.
 """
 
 import shutil
@@ -43,7 +43,7 @@ WITH_SEARCHES = [name for name in OLD_FILES if name != "empty"]
 FRESH_SEARCHES = [search for search in make.SEARCHES if search.expires_at > make.CREATED]
 FRESH_RESEARCHES = [research for research in make.RESEARCHES if research.expires_at > make.CREATED]
 
-# Files that nobody is known to have, and that are a cache of this program all the same.
+# Files that no user is known to have, but that are a cache of this program.
 ODD_TABLES = {
     "without a row id": "CREATE TABLE search_cache (key TEXT PRIMARY KEY, query TEXT, results TEXT) WITHOUT ROWID;",
     "no primary key": "CREATE TABLE search_cache (key TEXT, query TEXT, results TEXT);",
@@ -74,7 +74,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "harness.db"
 
 
-# What is kept --------------------------------------------------------------------------------------------------------
+# Kept data -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", OLD_FILES)
@@ -106,8 +106,8 @@ def test_old_researches_are_answered(path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["full", "indexes", "times", "iso-times", "text-times", "wal"])
-def test_old_expiries_still_hold(path: Path, name: str) -> None:
-    """What was expired in the old file is stale, and not a hit, whichever way its times were written."""
+def test_old_expiries_are_kept(path: Path, name: str) -> None:
+    """Rows that were expired in the old file are stale, not hits, in each format of their times."""
     cache = _cache(_old_file(name, path))
     assert isinstance(cache.searches.find("gone by then"), Stale)
     assert isinstance(cache.researches.find("gone by then", "overview"), Stale)
@@ -115,7 +115,7 @@ def test_old_expiries_still_hold(path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["full", "times", "iso-times", "text-times"])
 def test_old_times_are_kept(path: Path, name: str) -> None:
-    """Creation and expiry are the same moments after the migration, whichever way they were written."""
+    """Creation and expiry are the same times after the migration, in each old format."""
     SqliteStore(_old_file(name, path)).close()
     expected = {(search.query, make.CREATED, search.expires_at) for search in make.SEARCHES}
     found = _query(path, "SELECT query, round(created_at, 2), round(expires_at, 2) FROM search_cache")
@@ -132,7 +132,7 @@ def test_old_rounds_and_scores_are_kept(path: Path) -> None:
 
 
 def test_a_number_of_rounds_is_kept(path: Path) -> None:
-    """Where the rounds were kept as their number, the number comes back."""
+    """If the rounds were stored as their number, the number comes back."""
     cache = _cache(_old_file("rounds-counted", path))
     for research in FRESH_RESEARCHES:
         outcome = cache.researches.find(research.task, research.task_type)
@@ -155,21 +155,21 @@ def test_an_old_row_answers_for_as_many_results_as_it_has(path: Path) -> None:
 
 
 def test_values_of_foreign_columns_are_kept(path: Path) -> None:
-    """A column that is not ours may be somebody's work: the old tables stay, under another name."""
+    """A column that is not ours may be someone's work: the old tables stay, under another name."""
     before = {table: children.rows(_old_file("extra-column", path), table) for table in (SEARCHES, RESEARCH)}
     SqliteStore(path).close()
     assert {table: children.rows(path, f"{table}_kept") for table in (SEARCHES, RESEARCH)} == before
 
 
 def test_foreign_tables_are_left_alone(path: Path) -> None:
-    """A table that is not ours is as it was."""
+    """A table that is not ours is unchanged."""
     before = _query(_old_file("other-table", path), "SELECT * FROM notes"), children.schema(path, "notes")
     SqliteStore(path).close()
     assert (_query(path, "SELECT * FROM notes"), children.schema(path, "notes")) == before
 
 
 def test_a_row_of_the_first_schema_keeps_every_column(path: Path) -> None:
-    """From the schema before `seq`, each row keeps all that it had: tenant, options, times, embedding, embedder."""
+    """Rows of the schema before `seq` keep tenant, options, times, embedding and embedder."""
     columns = {table: ", ".join(TABLES[table].columns) for table in (SEARCHES, RESEARCH)}
     sql = "SELECT {} FROM {} ORDER BY tenant, key"
     _old_file("without-seq", path)
@@ -192,7 +192,7 @@ def test_old_rows_are_numbered_in_the_order_of_their_creation(path: Path, name: 
 
 
 @pytest.mark.parametrize("sql", ODD_TABLES.values(), ids=ODD_TABLES)
-def test_a_table_made_otherwise_is_adopted(path: Path, sql: str) -> None:
+def test_a_table_with_other_declarations_is_adopted(path: Path, sql: str) -> None:
     """However the three columns were declared, the rows are kept."""
     _make(path, sql + """INSERT INTO search_cache (key, query, results) VALUES ('k', 'q', '[{"title": "t"}]');""")
     store = SqliteStore(path)
@@ -204,7 +204,7 @@ def test_a_table_made_otherwise_is_adopted(path: Path, sql: str) -> None:
 
 @pytest.mark.parametrize("sql", ODD_COMPANIONS.values(), ids=ODD_COMPANIONS)
 def test_a_file_with_more_in_it_is_adopted(path: Path, sql: str) -> None:
-    """Whatever else somebody has put into the file, it opens and its rows are kept."""
+    """Whatever else the file contains, it opens and its rows are kept."""
     _make(path, PLAIN + sql)
     store = SqliteStore(path)
     found = [store.rows.get(table, "default", "k") for table in (SEARCHES, RESEARCH)]
@@ -225,7 +225,7 @@ def test_nothing_is_left_without_an_expiry(path: Path, name: str, table: str) ->
 
 
 def test_a_missing_expiry_is_a_day_after_creation(path: Path) -> None:
-    """Rows with a creation but no expiry, as a NULL or for want of the column, live a day from their creation."""
+    """Rows with a creation but a NULL or no column for the expiry expire a day after their creation."""
     for name in ("created", "null-times"):
         SqliteStore(_old_file(name, path)).close()
         for table in (SEARCHES, RESEARCH):
@@ -234,7 +234,7 @@ def test_a_missing_expiry_is_a_day_after_creation(path: Path) -> None:
 
 
 def test_a_row_without_any_time_counts_as_made_now(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where an old file tells no time, its rows live a day from their adoption."""
+    """If an old file has no times, its rows expire a day after their adoption."""
     monkeypatch.setattr("harness.storage.sqlite.migrations.time.time", lambda: 1_800_000_000.0)
     SqliteStore(_old_file("bare", path)).close()
     times = set(_query(path, f"SELECT created_at, expires_at, last_used_at FROM {SEARCHES}"))
@@ -272,7 +272,7 @@ def test_a_migrated_schema_is_the_fresh_schema(path: Path, tmp_path: Path, name:
 
 
 def test_the_fresh_schema_is_the_declared_one(path: Path) -> None:
-    """A new file has the declared tables, indexes and triggers, and nothing else but the record of its migrations."""
+    """A new file has the declared tables, indexes and triggers, and the record of its migrations only."""
     SqliteStore(path).close()
     declared = {statement for table in TABLES.values() for statement in create_statements(table)} | {
         *BESIDE,
@@ -285,7 +285,7 @@ def test_the_fresh_schema_is_the_declared_one(path: Path) -> None:
     assert {sql for (sql,) in made} == declared
 
 
-def test_a_file_without_origins_keeps_its_counts_and_tells_runs_apart(path: Path) -> None:
+def test_a_file_without_origins_keeps_its_counts_and_marks_runs(path: Path) -> None:
     """Counts are the user's; records of repeats, and live searches of runs, get their origins."""
     store = SqliteStore(path)
     searched = {"table": SEARCHES, "asked": "q", "served": "q", "how": "live"}
@@ -313,7 +313,7 @@ def test_a_file_without_origins_keeps_its_counts_and_tells_runs_apart(path: Path
 
 
 def test_a_file_without_indexes_by_time_gets_them(path: Path) -> None:
-    """One of the program before them: they are made, the other indexes stand as they were, and every row is there."""
+    """A file of an older program: they are made, the other indexes are unchanged, and every row is there."""
     store = SqliteStore(path)
     put = [an_entry(key, created_at=moment) for key, moment in (("b", 2.0), ("a", 1.0), ("c", 3.0))]
     for entry in put:
@@ -335,7 +335,7 @@ def test_a_file_without_indexes_by_time_gets_them(path: Path) -> None:
 
 
 def test_a_file_without_audits_gets_their_table(path: Path) -> None:
-    """One of the program before them: the table is as in a new file, and every row is there."""
+    """A file of an older program: the table is as in a new file, and every row is there."""
     store = SqliteStore(path)
     store.rows.put(SEARCHES, TENANT, an_entry("k"))
     store.close()
@@ -349,8 +349,8 @@ def test_a_file_without_audits_gets_their_table(path: Path) -> None:
     assert children.schema(path, *TABLES, AUDITS) == fresh
 
 
-def test_an_index_that_is_not_declared_goes(path: Path) -> None:
-    """Where indexes become the declared ones: one of another shape is made anew, a further one is dropped."""
+def test_an_index_that_is_not_declared_is_dropped(path: Path) -> None:
+    """An index that differs from the declared one is made again, an extra one is dropped."""
     SqliteStore(path).close()
     fresh = children.schema(path, *TABLES)
     _make(path, f"DROP INDEX {SEARCHES}_created_at; CREATE INDEX {SEARCHES}_created_at ON {SEARCHES} (created_at);")
@@ -374,8 +374,8 @@ def test_a_current_file_is_not_migrated_again(path: Path) -> None:
     assert path.read_bytes() == before
 
 
-def test_the_old_files_are_what_their_script_makes(tmp_path: Path) -> None:
-    """`tests/data/make.py` tells the truth about the files beside it."""
+def test_the_old_files_are_those_their_script_makes(tmp_path: Path) -> None:
+    """The files next to `tests/data/make.py` are its output."""
     for name in OLD_FILES:
         make.make(name, tmp_path / name)
         assert _dump(tmp_path / name) == _dump(_old_file(name, tmp_path / "old"))
@@ -402,7 +402,7 @@ def test_two_processes_may_open_an_old_file_at_once(tmp_path: Path) -> None:
 
 
 def test_a_newer_file_is_refused_unchanged(path: Path) -> None:
-    """A file that knows a migration which this program does not is left alone, byte for byte, and the error says so."""
+    """A file with a migration unknown to this program is left alone, byte for byte, and the error says so."""
     SqliteStore(_old_file("full", path)).close()
     _make(path, f"INSERT INTO {RECORD} VALUES ('9999-from-the-future', 0)")
     before = path.read_bytes()
@@ -412,7 +412,7 @@ def test_a_newer_file_is_refused_unchanged(path: Path) -> None:
 
 
 def test_a_newer_file_that_lacks_our_migrations_is_refused_unchanged(path: Path) -> None:
-    """A newer program may have replaced the migrations that we know: that file is not ours to migrate, either."""
+    """A newer program may have replaced our migrations: that file is not migrated, either."""
     _make(path, f"CREATE TABLE {RECORD} (name TEXT, applied_at REAL); INSERT INTO {RECORD} VALUES ('0100-squashed', 0)")
     before = path.read_bytes()
     with pytest.raises(MigrationError, match="newer harness"):
@@ -422,7 +422,7 @@ def test_a_newer_file_that_lacks_our_migrations_is_refused_unchanged(path: Path)
 
 @pytest.mark.parametrize("table", [SEARCHES, RESEARCH])
 def test_a_foreign_table_of_our_name_is_refused_unchanged(path: Path, table: str) -> None:
-    """A table without the columns of a cache belongs to somebody else: the error names what it lacks."""
+    """A table without the columns of a cache is not ours: the error names the missing ones."""
     _make(path, f"CREATE TABLE {table} (id INTEGER PRIMARY KEY, key TEXT); INSERT INTO {table} VALUES (1, 'mine');")
     before = children.schema(path, table), children.rows(path, table)
     with pytest.raises(MigrationError, match=f"{table} has no column .*--data-dir"):
@@ -435,7 +435,7 @@ def test_a_foreign_table_of_our_name_is_refused_unchanged(path: Path, table: str
     [step for step, migration in enumerate(MIGRATIONS) if migration.table],
     ids=lambda step: MIGRATIONS[step].name,
 )
-def test_a_migration_that_fails_leaves_its_table_as_it_was(
+def test_a_migration_that_fails_leaves_its_table_unchanged(
     path: Path, monkeypatch: pytest.MonkeyPatch, step: int
 ) -> None:
     """A failure in the middle of a migration undoes all of it: schema, rows, indexes, and no record of it."""
@@ -452,7 +452,7 @@ def test_a_migration_that_fails_leaves_its_table_as_it_was(
 
 @pytest.mark.parametrize("step", range(len(MIGRATIONS)), ids=[step.name for step in MIGRATIONS])
 def test_a_failed_migration_is_done_by_the_next_opening(path: Path, step: int) -> None:
-    """What one opening could not do, the next one does, and every row is there."""
+    """The next opening completes the migration, and every row is there."""
     before = _counts(_file_before(step, path))
     with pytest.MonkeyPatch.context() as monkeypatch:
         _let_fail(MIGRATIONS[step], monkeypatch)

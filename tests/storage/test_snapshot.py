@@ -1,4 +1,4 @@
-"""Snapshots: what was written is read, what was changed since is refused, and nothing can make reading run wild."""
+"""Snapshots: written entries are read, changed files are refused, and no file makes reading use too much."""
 
 import gzip
 import hashlib
@@ -106,16 +106,16 @@ def _lines() -> list[SnapshotLine]:
 # There and back ------------------------------------------------------------------------------------------------------
 
 
-def test_what_was_written_is_read(written: Path) -> None:
-    """Every entry comes back in its order, with all that it had but its last use, and so does the run."""
+def test_written_entries_are_read(written: Path) -> None:
+    """Every entry comes back in its order, with all but its last use, and so does the run."""
     header, lines = read_snapshot(written)
     assert [line.table for line in lines] == [table for table, _ in ENTRIES]
     assert [entry_of(line) for line in lines] == [replace(entry, last_used_at=entry.created_at) for _, entry in ENTRIES]
     assert (header.entries, header.run) == (len(ENTRIES), RUN)
 
 
-def test_what_is_written_is_told(path: Path) -> None:
-    """The header that writing returns is the one that is read."""
+def test_writing_returns_the_header(path: Path) -> None:
+    """It equals the header that is read."""
     header = write_snapshot(path, _lines(), run=RUN)
     assert read_snapshot(path)[0] == header
 
@@ -135,7 +135,7 @@ def test_no_entries_are_a_snapshot_too(path: Path) -> None:
     embedding=st.one_of(st.none(), st.binary(min_size=4, max_size=64).map(lambda raw: raw[: len(raw) // 4 * 4])),
 )
 def test_any_entry_comes_back(path: Path, text: str, payload: str, created_at: float, embedding: bytes | None) -> None:
-    """Whatever is in it: any text, any time, any vector."""
+    """With any text, any time and any vector."""
     entry = an_entry(f"key of {text}", text=text, payload=payload.encode(), created_at=created_at)
     entry = replace(entry, embedding=embedding, embedder=EMBEDDER if embedding else None, last_used_at=created_at)
     write_snapshot(path, [line_of(SEARCHES, entry)])
@@ -143,7 +143,7 @@ def test_any_entry_comes_back(path: Path, text: str, payload: str, created_at: f
 
 
 def test_an_entry_that_never_expires_comes_back(path: Path) -> None:
-    """JSON knows no infinity; what is written must be readable all the same."""
+    """JSON has no infinity; the written entry must be readable all the same."""
     write_snapshot(path, [line_of(SEARCHES, an_entry("k", expires_at=float("inf")))])
     (line,) = read_snapshot(path)[1]
     assert entry_of(line).expires_at > NOW * 100
@@ -180,7 +180,7 @@ def test_a_place_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
 
 
 def test_a_snapshot_is_written_whole_or_not_at_all(written: Path) -> None:
-    """When the entries come to an early end, the old file stays as it was, and nothing lies beside it."""
+    """If reading the entries fails, the old file is unchanged, and no other file is left."""
     before = written.read_bytes()
 
     def failing() -> Any:
@@ -194,7 +194,7 @@ def test_a_snapshot_is_written_whole_or_not_at_all(written: Path) -> None:
 
 
 def test_a_damaged_row_does_not_stop_an_export(path: Path) -> None:
-    """A payload that is no text any more is left out, or refused in words that say so; it is no crash."""
+    """A payload that is not text is left out, or refused with an error that says so; it does not crash."""
     with suppress(StoreError, InvalidInput):
         write_snapshot(path, [line_of(SEARCHES, an_entry("k", payload=b"\xff\xfe")), line_of(*ENTRIES[0])])
         assert "search" in [line.key for line in read_snapshot(path)[1]]
@@ -206,7 +206,7 @@ def test_a_damaged_row_does_not_stop_an_export(path: Path) -> None:
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_changed_byte_is_refused(written: Path, data: st.DataObject) -> None:
-    """Wherever a byte was changed, the file is refused in one line; in the packer's own header nothing changes."""
+    """Wherever a byte was changed, the file is refused in one line; changes in gzip's own header have no effect."""
     content = written.read_bytes()
     place = data.draw(st.integers(0, len(content) - 1))
     changed = data.draw(st.integers(0, 255).filter(lambda byte: byte != content[place]))
@@ -222,7 +222,7 @@ def test_a_changed_byte_is_refused(written: Path, data: st.DataObject) -> None:
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_changed_entry_is_refused(written: Path, data: st.DataObject) -> None:
-    """Who unpacks a snapshot, changes a byte of an entry, and packs it again, is found out."""
+    """Also if the snapshot is unpacked, an entry is changed, and the file is packed again."""
     header, _, body = gzip.decompress(written.read_bytes()).partition(b"\n")
     place = data.draw(st.integers(0, len(body) - 1))
     changed = data.draw(st.integers(0, 255).filter(lambda byte: byte != body[place]))
@@ -233,7 +233,7 @@ def test_a_changed_entry_is_refused(written: Path, data: st.DataObject) -> None:
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_changed_header_is_refused(written: Path, data: st.DataObject) -> None:
-    """The run that a snapshot holds, and the number of its entries, are as safe as these."""
+    """The run of a snapshot and the number of its entries are protected like the entries."""
     header, _, body = gzip.decompress(written.read_bytes()).partition(b"\n")
     place = data.draw(st.integers(0, len(header) - 1))
     changed = data.draw(st.integers(0, 255).filter(lambda byte: byte != header[place]))
@@ -243,21 +243,21 @@ def test_a_changed_header_is_refused(written: Path, data: st.DataObject) -> None
 
 @pytest.mark.parametrize("kept", [0, 1, 9, 10, 11, 100, -9, -8, -1], ids=str)
 def test_a_snapshot_that_was_cut_off_is_refused(written: Path, kept: int) -> None:
-    """Wherever it was cut, also in the last eight bytes, which hold gzip's own checksum."""
+    """Wherever it was cut, also in the last eight bytes, which are gzip's own checksum."""
     written.write_bytes(written.read_bytes()[:kept])
     _assert_refused(written)
 
 
 @pytest.mark.parametrize("more", [b"x", b"garbage" * 100, gzip.compress(b"{}\n")], ids=["a byte", "more", "a member"])
-def test_what_follows_a_snapshot_is_refused(written: Path, more: bytes) -> None:
-    """A file with something behind its end is not the file that was written."""
+def test_data_after_a_snapshot_is_refused(written: Path, more: bytes) -> None:
+    """A file with data after its end is not the file that was written."""
     written.write_bytes(written.read_bytes() + more)
     _assert_refused(written)
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_random_bytes_are_no_snapshot(path: Path, seed: int) -> None:
-    """A thousand of them, with or without the beginning of a gzip file, are told from a snapshot in one line."""
+    """A thousand bytes, with or without the beginning of a gzip file, are refused in one line."""
     noise = random.Random(seed).randbytes(1_000)
     path.write_bytes(noise if seed % 2 else b"\x1f\x8b\x08\0" + noise)
     _assert_refused(path)
@@ -269,14 +269,14 @@ def test_random_bytes_are_no_snapshot(path: Path, seed: int) -> None:
     ids=ascii,
 )
 def test_other_content_is_no_snapshot(path: Path, content: bytes) -> None:
-    """Packed files of other programs are told from a snapshot in one line, and so are plain ones."""
+    """Packed and plain files of other programs are refused in one line."""
     path.write_bytes(gzip.compress(content))
     _assert_refused(path)
     path.write_bytes(content)
     _assert_refused(path)
 
 
-def test_a_missing_file_is_told_as_that(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     """With its name."""
     _assert_refused(tmp_path / "missing.snapshot", "missing.snapshot")
 
@@ -288,7 +288,7 @@ def test_a_folder_is_no_snapshot(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("more", [{}, {"sha256": {"another": "shape"}}, {"entries": "many"}], ids=str)
 def test_a_newer_version_says_what_to_do(path: Path, more: dict[str, Any]) -> None:
-    """Whatever its header looks like otherwise, a snapshot of a newer program asks for an upgrade."""
+    """Whatever else is in its header, a snapshot of a newer program asks for an upgrade."""
     _pack(path, json.dumps({"format": "harness-snapshot", "version": 2, "bytes": 0} | more).encode())
     _assert_refused(path, "version 2.*upgrade")
 
@@ -320,19 +320,19 @@ UNUSABLE: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("changes", UNUSABLE.values(), ids=UNUSABLE)
 def test_an_entry_that_cannot_be_used_is_refused(path: Path, changes: dict[str, Any]) -> None:
-    """Whoever made the file, with whatever checksum: nothing comes of it that would fail later."""
+    """Even with a right checksum, so that no later use fails."""
     _sealed(path, json.dumps(LINE | changes).encode() + b"\n")
     _assert_refused(path)
 
 
-def test_the_line_that_the_others_are_made_of_is_read(path: Path) -> None:
-    """Or the tests above would show nothing."""
+def test_the_unchanged_line_is_read(path: Path) -> None:
+    """Without this the tests above would prove nothing."""
     _sealed(path, json.dumps(LINE).encode() + b"\n", entries=1)
     assert [entry_of(line).key for line in read_snapshot(path)[1]] == ["k"]
 
 
-def test_a_number_of_entries_that_is_not_true_is_refused(path: Path) -> None:
-    """The header speaks of as many entries as there are."""
+def test_a_wrong_number_of_entries_is_refused(path: Path) -> None:
+    """The header must have the number of entries in the file."""
     _sealed(path, json.dumps(LINE).encode() + b"\n", entries=2)
     _assert_refused(path)
 
@@ -342,8 +342,8 @@ def test_a_number_of_entries_that_is_not_true_is_refused(path: Path) -> None:
     [b"[" * 100_000, b'{"own":' + b"[" * 100_000, b'{"a":' * 100_000, b"\n" * 3, b"[]\n", b"9" * 5_000 + b"\n"],
     ids=["deep lists", "a deep list in a column", "deep objects", "empty lines", "a list", "a long number"],
 )
-def test_a_body_that_is_no_entries_is_refused(path: Path, body: bytes) -> None:
-    """Depth, emptiness and long numbers are told in one line, like everything else."""
+def test_a_body_without_entries_is_refused(path: Path, body: bytes) -> None:
+    """Deep nesting, empty lines and long numbers are refused in one line, too."""
     _sealed(path, body)
     _assert_refused(path)
 
@@ -362,7 +362,7 @@ def test_a_body_that_is_no_entries_is_refused(path: Path, body: bytes) -> None:
     ids=["deep", "a deep run", "long", "a long number", "negative", "too large", "far too large"],
 )
 def test_a_header_that_is_out_of_bounds_is_refused(path: Path, header: bytes) -> None:
-    """However long, deep or large, it is told in one line."""
+    """However long, deep or large, the error is one line."""
     _pack(path, header)
     _assert_refused(path)
 
@@ -395,7 +395,7 @@ except InvalidInput:
 
 
 def test_the_store_answers_by_key(store: Store) -> None:
-    """For any tenant; the payload is what was stored."""
+    """For any tenant; the payload is the stored one."""
     for table, entry in ENTRIES:
         for tenant in (TENANT, "anybody"):
             found = store.rows.get(table, tenant, entry.key)
@@ -405,8 +405,8 @@ def test_the_store_answers_by_key(store: Store) -> None:
     assert store.rows.get(RESEARCH, TENANT, "search") is None
 
 
-def test_an_entry_answers_what_it_was_asked_for(tmp_path: Path) -> None:
-    """Where a row answered another key, it answers that one in the replay, too; twice the same row is one row."""
+def test_an_entry_answers_its_query(tmp_path: Path) -> None:
+    """A row that answered another key also answers it in the replay; two lines of one row are one row."""
     entry = embedded("own key")
     write_snapshot(tmp_path / "x", [line_of(SEARCHES, entry, asked) for asked in ("asked", "own key")])
     store = replay_store(read_snapshot(tmp_path / "x")[1])
@@ -418,7 +418,7 @@ def test_an_entry_answers_what_it_was_asked_for(tmp_path: Path) -> None:
 
 
 def test_nothing_expires_in_a_replay(store: Store) -> None:
-    """What was answered then is answered at any time."""
+    """An answer of the snapshot is valid at any time."""
     found = store.rows.get(SEARCHES, TENANT, "expired")
     assert found is not None
     assert found.expires_at > NOW * 100
@@ -427,7 +427,7 @@ def test_nothing_expires_in_a_replay(store: Store) -> None:
 
 
 def test_the_store_answers_by_meaning(store: Store) -> None:
-    """As the store did that it was made from: by scope and embedder."""
+    """By scope and embedder, like the original store."""
     assert keys_near(store, vector_of("search")) == ["search"]
     assert keys_near(store, vector_of("research"), table=RESEARCH) == ["research"]
     assert keys_near(store, vector_of("search"), embedder="another") == []
@@ -444,8 +444,8 @@ def test_the_nearest_come_first_in_a_replay(path: Path) -> None:
     assert [each.similarity for each in found] == sorted((each.similarity for each in found), reverse=True)
 
 
-def test_the_store_lists_what_it_holds(path: Path) -> None:
-    """By time, of equal times the later in the file first; by scope; and nothing expires."""
+def test_the_store_lists_its_rows(path: Path) -> None:
+    """By time (of equal times, the later in the file first) and by scope; nothing expires."""
     held = [embedded("b", created_at=NOW + 1), an_entry("a"), embedded("c", own=(10, "a", "{}"), created_at=NOW + 1)]
     store = replay_store([line_of(SEARCHES, entry) for entry in held])
     told = store.listings.timeline(SEARCHES, TENANT, limit=9)
@@ -459,7 +459,7 @@ def test_the_store_lists_what_it_holds(path: Path) -> None:
 
 
 def test_a_row_of_the_store_is_whole(store: Store) -> None:
-    """A scan brings every row of the table, with all own columns and its embedding."""
+    """A scan returns every row of the table, with all own columns and its embedding."""
     kept: Callable[[Entry], Entry] = lambda entry: replace(entry, expires_at=0.0, last_used_at=0.0)  # noqa: E731
     expected = [kept(entry) for table, entry in ENTRIES if table == SEARCHES]
     assert [kept(entry) for entry in store.listings.scan(SEARCHES, TENANT)] == expected
@@ -484,8 +484,8 @@ def test_a_snapshot_is_read_only(store: Store, write: Callable[[Store], object])
     assert [list(store.listings.scan(table, TENANT)) for table in (SEARCHES, RESEARCH, UNANSWERED)] == before
 
 
-def test_what_only_asks_is_answered(store: Store) -> None:
-    """Everything else that a service calls works, and finds nothing to do."""
+def test_reads_are_answered(store: Store) -> None:
+    """Every other call of a service works, and finds nothing to do."""
     with store.locks.hold("name", 0) as mine:
         assert mine
     assert store.nearest.meanings(TENANT, ["RAG"]) == []
@@ -506,7 +506,7 @@ def _pack(path: Path, header: bytes, body: bytes = b"") -> None:
 
 
 def _sealed(path: Path, body: bytes, entries: int | None = None) -> None:
-    """Write a snapshot of any body, with a header that speaks true of it."""
+    """Write a snapshot of any body, with a matching header."""
     header = SnapshotHeader(entries=len(body.splitlines()) if entries is None else entries, bytes=len(body))
     sealed = hashlib.sha256(msgspec.json.encode(header) + body).hexdigest()
     _pack(path, msgspec.json.encode(replace(header, sha256=sealed)), body)
@@ -526,8 +526,8 @@ def _assert_one_line(error: type[Exception], call: Callable[[], object], words: 
 # Audits --------------------------------------------------------------------------------------------------------------
 
 
-def test_audits_are_carried(path: Path) -> None:
-    """Whole, and for whoever asks; pairs that disagreed stay apart; nothing is written to them."""
+def test_audits_are_exported(path: Path) -> None:
+    """Whole, and for any tenant; pairs that disagreed stay refused; audits cannot be changed."""
     audits = [an_audit("Zürich\n?", "b"), an_audit("a", "c", agreed=True, at=1.0, probability=0.5)]
     write_snapshot(path, map(line_of_audit, reversed(audits)))
     _, lines = read_snapshot(path)
@@ -550,8 +550,8 @@ def test_audits_are_carried(path: Path) -> None:
         {"created_at": 1e12}, {"created_at": -1}, {"created_at": None},
     ],
 )  # fmt: skip
-def test_an_audit_that_cannot_be_one_is_refused(path: Path, change: dict[str, Any]) -> None:
-    """With all of the file, in one line."""
+def test_an_invalid_audit_is_refused(path: Path, change: dict[str, Any]) -> None:
+    """The whole file is refused, in one line."""
     line = line_of_audit(an_audit("a", "b"))
     told = json.loads(line.payload)
     if change.get("queries") == ["b", "a"]:

@@ -1,4 +1,4 @@
-"""`SqliteStore`: the contract, and what only a file can promise."""
+"""`SqliteStore`: the contract, and the properties of a file."""
 
 import re
 import sqlite3
@@ -56,7 +56,7 @@ def test_missing_folders_are_made(tmp_path: Path) -> None:
 
 
 def test_rows_outlive_the_store(store: SqliteStore, path: Path) -> None:
-    """What was put is found by the next store on the file."""
+    """A stored row is found by the next store on the file."""
     store.rows.put(SEARCHES, TENANT, an_entry("k"))
     store.close()
     again = SqliteStore(path)
@@ -76,7 +76,7 @@ def test_stores_on_one_file_see_each_other_at_once(store: SqliteStore, path: Pat
 
 @pytest.mark.parametrize("table", [SEARCHES, RESEARCH])
 def test_every_column_is_kept(store: SqliteStore, path: Path, table: str) -> None:
-    """What a look-up does not read, the embedding and the other own columns, is in the row all the same."""
+    """Columns that a look-up does not read, as the embedding and the other own columns, are stored, too."""
     entry = an_entry("k", table, embedding=b"\x01\x02\x03\x04", embedder="minilm")
     store.rows.put(table, "ann", entry)
     declared = TABLES[table]
@@ -87,7 +87,7 @@ def test_every_column_is_kept(store: SqliteStore, path: Path, table: str) -> Non
 
 
 def test_the_write_ahead_log_is_on(store: SqliteStore, path: Path) -> None:
-    """The file is in WAL mode for whoever opens it, so that readers and a writer do not wait for each other."""
+    """The file is in WAL mode for every program, so readers and a writer do not wait for each other."""
     with _reading(path) as connection:
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
@@ -111,7 +111,7 @@ def test_the_setting_reaches_the_connections(tmp_path: Path) -> None:
 
 
 def test_size_counts_the_write_ahead_log(store: SqliteStore, path: Path) -> None:
-    """What is not yet in the main file takes space, too."""
+    """Data not yet in the main file takes space, too."""
     store.rows.put(SEARCHES, TENANT, an_entry("k", payload=b"x" * 1_000_000))
     assert path.stat().st_size < 1_000_000 < store.admin.size()
 
@@ -124,8 +124,8 @@ def test_clear_gives_the_disk_space_back(store: SqliteStore, path: Path) -> None
     assert store.admin.size() < 500_000
 
 
-def test_put_sweeps_in_bounded_number(store: SqliteStore) -> None:
-    """One put holds the lock for no more than a batch of expired rows; later puts take the rest."""
+def test_a_put_sweeps_a_bounded_number(store: SqliteStore) -> None:
+    """One put holds the lock for at most one batch of expired rows; later puts delete the rest."""
     for number in range(SWEEP_BATCH + 5):
         store.rows.put(SEARCHES, TENANT, an_entry(str(number), expires_at=NOW))
     store.rows.put(SEARCHES, TENANT, an_entry("first"), sweep_before=NOW)
@@ -135,7 +135,7 @@ def test_put_sweeps_in_bounded_number(store: SqliteStore) -> None:
 
 
 def test_a_refused_put_changes_nothing(store: SqliteStore) -> None:
-    """When the row is refused, its sweep is undone, and what the key held before stays."""
+    """If the row is refused, its sweep is undone, and the old row of the key stays."""
     store.rows.put(SEARCHES, TENANT, an_entry("expired", expires_at=NOW))
     store.rows.put(SEARCHES, TENANT, an_entry("k", payload=b"before"))
     with pytest.raises(StoreError):
@@ -188,8 +188,8 @@ def test_scopes_of_many_rows_take_few_hops(store: SqliteStore) -> None:
 
 
 @pytest.mark.parametrize("damage", [b"\xff\xff", "\ufffe", b"\xc3\x28", 5], ids=ascii)
-def test_scopes_are_told_where_one_is_no_text(store: SqliteStore, damage: object) -> None:
-    """The others before it are told, and it comes to an end."""
+def test_scopes_are_listed_if_one_is_no_text(store: SqliteStore, damage: object) -> None:
+    """Scopes before it are listed, and the listing ends."""
     for key in ("a", "b", "c"):
         fill(store, [key], own=(10, key, "{}"))
     sql, values = "UPDATE search_cache SET engine = ? WHERE key = ?", [(damage, "b"), (b"\xff\xfe", "c")]
@@ -208,7 +208,7 @@ def test_expiries_are_counted_in_an_index(store: SqliteStore, path: Path) -> Non
 
 
 def test_a_lock_that_is_not_freed_in_time_is_store_busy(store: SqliteStore, path: Path) -> None:
-    """A write that cannot get the lock says that somebody else holds it, and stores nothing."""
+    """A write that cannot get the lock reports that another process has it, and stores nothing."""
     with _writing(path), pytest.raises(StoreBusy, match="another process"):
         store.rows.put(SEARCHES, TENANT, an_entry("k"))
     assert store.rows.get(SEARCHES, TENANT, "k") is None
@@ -223,15 +223,15 @@ def test_a_store_works_on_after_store_busy(store: SqliteStore, path: Path) -> No
 
 
 def test_look_ups_do_not_wait_for_a_writer(store: SqliteStore, path: Path) -> None:
-    """While another process writes, a look-up answers with what was committed."""
+    """While another process writes, a look-up answers with the committed rows."""
     store.rows.put(SEARCHES, TENANT, an_entry("k"))
     with _writing(path):
         assert store.rows.get(SEARCHES, TENANT, "k") is not None
         assert store.listings.stats(SEARCHES, TENANT, NOW).total == 1
 
 
-def test_opening_waits_no_longer_than_it_is_told(path: Path) -> None:
-    """A file that another process prepares for too long is `StoreBusy`, not a hang."""
+def test_opening_waits_no_longer_than_its_timeout(path: Path) -> None:
+    """If another process prepares a file for too long, the error is `StoreBusy`; it does not hang."""
     with FileLock(f"{path}.lock"), pytest.raises(StoreBusy, match="preparing"):
         SqliteStore(path, busy_seconds=0.1)
 
@@ -256,7 +256,7 @@ def _another_connection(path: Path, begin: str) -> Iterator[sqlite3.Connection]:
 
 
 def _reading(path: Path) -> AbstractContextManager[sqlite3.Connection]:
-    """Read the file beside the store, with nothing of the store's own code."""
+    """Read the file directly, without the store's code."""
     return _another_connection(path, "BEGIN")
 
 

@@ -1,4 +1,4 @@
-"""What `SqliteStore` finds by meaning: at once, exactly, whatever happens to the index, to processes and to rows."""
+"""Look-ups by meaning in `SqliteStore`: immediate and exact, despite changes to the index, processes and rows."""
 
 import os
 import shutil
@@ -57,8 +57,8 @@ def _keys(count: int) -> list[str]:
 # At once -------------------------------------------------------------------------------------------------------------
 
 
-def test_what_another_process_has_just_put_is_near(store: SqliteStore, path: Path) -> None:
-    """A process that has looked before finds what another one has stored a moment ago."""
+def test_a_row_just_put_by_another_process_is_near(store: SqliteStore, path: Path) -> None:
+    """A process that has looked before finds a row that another one has just stored."""
     assert ask(store, vector_of("one")) == []
     play("put", path, "one", "two", module=MODULE)
     assert keys_near(store, vector_of("one"), 1) == ["one"]
@@ -66,8 +66,8 @@ def test_what_another_process_has_just_put_is_near(store: SqliteStore, path: Pat
     assert keys_near(store, vector_of("three"), 1) == ["three"]
 
 
-def test_what_another_store_has_just_put_is_near_beyond_the_tail(store: SqliteStore, path: Path) -> None:
-    """Two stores that put by turns find each other's rows at every moment, while these go to the index."""
+def test_a_row_just_put_by_another_store_is_near_beyond_the_tail(store: SqliteStore, path: Path) -> None:
+    """Two stores that put in turn always find each other's rows, while these go to the index."""
     other = opened(path)
     for number in range(BACK_AND_FORTH):
         writer, reader = (store, other) if number % 2 else (other, store)
@@ -78,7 +78,7 @@ def test_what_another_store_has_just_put_is_near_beyond_the_tail(store: SqliteSt
 
 @pytest.mark.parametrize("processes", [2, 4])
 def test_processes_put_and_ask_at_once(path: Path, processes: int) -> None:
-    """Each finds its own rows at every moment, and in the end everybody finds all of them."""
+    """Each always finds its own rows, and in the end every process finds all of them."""
     count = 400 // processes
     play_at_once(processes, "put_and_ask", path, str(count))
     store = opened(path)
@@ -91,7 +91,7 @@ def test_processes_put_and_ask_at_once(path: Path, processes: int) -> None:
 
 
 def test_beyond_the_limit_the_tail_goes_to_the_index(store: SqliteStore) -> None:
-    """Up to the limit there is none; beyond, the vectors go there, and a row counts once."""
+    """Up to the limit there is no index; beyond it, the vectors go there, and a row counts once."""
     fill(store, _keys(LIMIT))
     settle(store)
     assert (store.listings.stats(SEARCHES, TENANT, NOW).indexed, store.listings.stats(SEARCHES, TENANT, NOW).tail) == (
@@ -107,7 +107,7 @@ def test_beyond_the_limit_the_tail_goes_to_the_index(store: SqliteStore) -> None
 
 
 def test_answers_are_exact_while_rows_go_to_the_index(store: SqliteStore) -> None:
-    """At every moment the nearest row is found, whichever place it is in."""
+    """The nearest row is always found, whether in the tail or in the index."""
     held = _keys(6 * LIMIT)
     for number, key in enumerate(held):
         store.rows.put(SEARCHES, TENANT, embedded(key))
@@ -116,7 +116,7 @@ def test_answers_are_exact_while_rows_go_to_the_index(store: SqliteStore) -> Non
 
 
 def test_answers_are_exact_when_rows_are_in_the_index(indexed: SqliteStore) -> None:
-    """The nearest ones are those that comparing all rows finds, with their own similarities."""
+    """The nearest rows and similarities equal those of a comparison with all rows."""
     assert_exact(indexed, _keys(200), 4)
     asked = near(vector_of("k7"), 0.4)
     found = ask(indexed, asked, 3)
@@ -124,8 +124,8 @@ def test_answers_are_exact_when_rows_are_in_the_index(indexed: SqliteStore) -> N
     assert [similarity for _, similarity in found] == pytest.approx([float(vector_of(key) @ asked) for key, _ in found])
 
 
-def test_many_rows_that_nobody_has_indexed_are_all_near(path: Path) -> None:
-    """A process that comes upon more rows than its tail holds finds the oldest and the newest, from the first call."""
+def test_many_rows_without_an_index_are_all_near(path: Path) -> None:
+    """A process with more rows than its tail holds finds the oldest and the newest, from the first call."""
     keys = _keys(2 * BATCH + 500)
     writer = SqliteStore(path)
     fill(writer, keys)
@@ -137,7 +137,7 @@ def test_many_rows_that_nobody_has_indexed_are_all_near(path: Path) -> None:
 
 
 def test_the_tail_takes_bounded_memory(path: Path) -> None:
-    """However many rows there are that nobody has indexed, about twice the limit stand in memory."""
+    """At most about twice the limit of rows is in memory, however many are not indexed."""
     keys = _keys(2 * BATCH + 500)
     writer = SqliteStore(path)
     fill(writer, keys)
@@ -153,7 +153,7 @@ def test_the_tail_takes_bounded_memory(path: Path) -> None:
 
 
 def _fill_scopes(store: SqliteStore, count: int, rows: int) -> list[tuple[str, str]]:
-    """Put so many rows into each of so many scopes; return these."""
+    """Put `rows` rows into each of `count` scopes; return these."""
     scopes = [(f"engine {number}", "{}") for number in range(count)]
     for engine, options in scopes:
         fill(store, [f"{engine} {row}" for row in range(rows)], own=(10, engine, options))
@@ -161,12 +161,12 @@ def _fill_scopes(store: SqliteStore, count: int, rows: int) -> list[tuple[str, s
 
 
 def _held(store: SqliteStore) -> list[tuple[str, ...]]:
-    """Return the scopes whose tails stand in memory."""
+    """Return the scopes whose tails are in memory."""
     return [scope.values for scope in store.vectors._tails]
 
 
-def test_many_small_scopes_stand_in_memory(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Looking into twenty of them again and again loads each once."""
+def test_many_small_scopes_are_in_memory(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Repeated look-ups in twenty of them load each once."""
     store = SqliteStore(path)
     scopes, loads = _fill_scopes(store, 20, 3), []
     add = Tail.add
@@ -178,8 +178,8 @@ def test_many_small_scopes_stand_in_memory(path: Path, monkeypatch: pytest.Monke
     store.close()
 
 
-def test_the_scopes_used_last_stand_in_memory(store: SqliteStore) -> None:
-    """As many as have room together; one that was let go of is loaded again, and finds its rows."""
+def test_the_scopes_used_last_are_in_memory(store: SqliteStore) -> None:
+    """As many as fit; one that was dropped is loaded again, and finds its rows."""
     scopes = _fill_scopes(store, 6, LIMIT)
     room = FULL_TAILS * LIMIT // max(LIMIT, FIRST_ROOM)
     assert 1 < room < 6
@@ -192,13 +192,13 @@ def test_the_scopes_used_last_stand_in_memory(store: SqliteStore) -> None:
 
 
 def test_scopes_without_rows_are_not_kept_for_ever(store: SqliteStore) -> None:
-    """Asking for what nobody has takes bounded memory, too."""
+    """Look-ups in empty scopes take bounded memory, too."""
     for number in range(50):
         assert ask(store, vector_of("any"), scope=(f"unknown {number}", "{}")) == []
     assert len(_held(store)) < 10
 
 
-def test_the_tail_in_use_is_never_let_go_of(path: Path) -> None:
+def test_the_tail_in_use_is_never_dropped(path: Path) -> None:
     """However large it is: it finds its rows, and the others make room for it."""
     writer = SqliteStore(path)
     fill(writer, _keys(BATCH))
@@ -219,14 +219,14 @@ def test_the_tail_in_use_is_never_let_go_of(path: Path) -> None:
 def test_a_row_that_moves_out_of_an_indexed_scope_is_near_there_only(
     indexed: SqliteStore, own: tuple[int, str, str]
 ) -> None:
-    """The index still knows it under the old scope; the row says otherwise."""
+    """The index still has it in the old scope; the row decides."""
     indexed.rows.put(SEARCHES, TENANT, embedded("k7", own=own))
     assert "k7" not in keys_near(indexed, vector_of("k7"), 3)
     assert keys_near(indexed, vector_of("k7"), 3, scope=own[1:]) == ["k7"]
 
 
-def test_rows_that_have_gone_do_not_hide_those_in_the_index(store: SqliteStore) -> None:
-    """Where the nearest hundred of the index were deleted, the next nearest is found."""
+def test_deleted_rows_do_not_hide_those_in_the_index(store: SqliteStore) -> None:
+    """If the nearest hundred of the index were deleted, the next nearest is found."""
     for number in range(100):
         store.rows.put(SEARCHES, TENANT, embedded(f"gone {number}", vector=near(vector_of("asked"), 0.1, str(number))))
     fill(store, _keys(20))
@@ -236,7 +236,7 @@ def test_rows_that_have_gone_do_not_hide_those_in_the_index(store: SqliteStore) 
 
 
 def test_expired_rows_do_not_hide_fresh_ones_in_the_index(store: SqliteStore) -> None:
-    """However many expired rows of the index are nearer, the fresh one is found."""
+    """The fresh row is found even if many expired rows of the index are nearer."""
     for number in range(100):
         vector = near(vector_of("asked"), 0.1, str(number))
         store.rows.put(SEARCHES, TENANT, embedded(f"expired {number}", vector=vector, expires_at=NOW))
@@ -246,7 +246,7 @@ def test_expired_rows_do_not_hide_fresh_ones_in_the_index(store: SqliteStore) ->
 
 
 def test_a_vector_in_the_index_that_was_replaced_counts_no_longer(indexed: SqliteStore) -> None:
-    """A row is as near as its present vector, before and after that goes to the index."""
+    """A row is compared by its present vector, before and after that goes to the index."""
     indexed.rows.put(SEARCHES, TENANT, embedded("k7", vector=vector_of("elsewhere")))
     for _ in range(2):
         assert keys_near(indexed, vector_of("elsewhere"), 1) == ["k7"]
@@ -285,8 +285,8 @@ def test_a_row_that_is_in_the_tail_and_in_the_index_comes_once(store: SqliteStor
     assert sorted(keys_near(store, asked, 30, now=NOW + 2)) == sorted([*late, "again"])
 
 
-def test_reindexing_makes_the_index_anew(indexed: SqliteStore, path: Path) -> None:
-    """It returns how many vectors the index has, and what it had kept of deleted rows has gone."""
+def test_reindexing_rebuilds_the_index(indexed: SqliteStore, path: Path) -> None:
+    """It returns the number of vectors in the index, which has none of deleted rows any more."""
     indexed.rows.delete(SEARCHES, TENANT, _keys(20))
     assert indexed.admin.reindex() == 180
     assert (
@@ -296,7 +296,7 @@ def test_reindexing_makes_the_index_anew(indexed: SqliteStore, path: Path) -> No
     assert_exact(indexed, _keys(200)[20:], 20)
 
 
-def test_scopes_have_indexes_of_their_own(store: SqliteStore) -> None:
+def test_each_scope_has_its_own_index(store: SqliteStore) -> None:
     """Two tenants and two embedders beyond the limit: each finds its own rows only."""
     fill(store, _keys(2 * LIMIT))
     for number in range(2 * LIMIT):
@@ -341,13 +341,13 @@ def test_the_newest_rows_of_a_scope_are_found_by_index(path: Path) -> None:
 
 
 @pytest.mark.parametrize("how", ["deleted", "noise", "cut short", "emptied", "a file"])
-def test_a_damaged_index_gives_no_wrong_answer_and_is_made_anew(path: Path, how: str) -> None:
-    """In use and before opening: answers stay exact, nothing crashes, and no embedder is asked."""
+def test_a_damaged_index_gives_no_wrong_answer_and_is_rebuilt(path: Path, how: str) -> None:
+    """In use and before opening: answers stay exact, nothing crashes, and no embedder is called."""
     play("damage_the_index", path, how, module=MODULE)
 
 
-def test_verify_tells_of_a_lost_index_and_repairs_it(indexed: SqliteStore, path: Path) -> None:
-    """A problem is told once it is there; with `repair` it is mended, and then nothing is said."""
+def test_verify_reports_a_lost_index_and_repairs_it(indexed: SqliteStore, path: Path) -> None:
+    """`verify` reports the problem; after `repair` it reports nothing."""
     indexed.close()
     shutil.rmtree(path.with_name(f"{path.name}.chroma"))
     assert "index" in "".join(indexed.admin.verify(repair=False))
@@ -357,8 +357,8 @@ def test_verify_tells_of_a_lost_index_and_repairs_it(indexed: SqliteStore, path:
     assert_exact(indexed, _keys(200), 20)
 
 
-def test_verify_tells_of_noise_in_the_index(indexed: SqliteStore, path: Path) -> None:
-    """Files of the index that are not as they were written are a problem, too."""
+def test_verify_reports_noise_in_the_index(indexed: SqliteStore, path: Path) -> None:
+    """Changed files of the index are a problem, too."""
     indexed.close()
     for file in path.with_name(f"{path.name}.chroma").rglob("*.bin"):
         file.write_bytes(os.urandom(file.stat().st_size))
@@ -368,7 +368,7 @@ def test_verify_tells_of_noise_in_the_index(indexed: SqliteStore, path: Path) ->
 
 
 def test_a_lost_index_of_a_cleared_table_is_no_problem(indexed: SqliteStore, path: Path) -> None:
-    """Where there is nothing to index any more, nothing is missed, before and after a look-up."""
+    """With no rows to index, no problem is reported, before and after a look-up."""
     indexed.admin.clear(SEARCHES, TENANT)
     indexed.close()
     shutil.rmtree(path.with_name(f"{path.name}.chroma"), ignore_errors=True)
@@ -377,12 +377,12 @@ def test_a_lost_index_of_a_cleared_table_is_no_problem(indexed: SqliteStore, pat
 
 
 def test_without_chroma_everything_is_found(path: Path) -> None:
-    """Where it cannot be imported, rows are found beyond any limit, and that is said once."""
+    """If it cannot be imported, rows are found beyond any limit, with one warning."""
     play("without_chroma", path, module=MODULE)
 
 
 def test_a_process_without_chroma_leaves_the_index_of_others(indexed: SqliteStore, path: Path) -> None:
-    """It finds what others have indexed, and does not take it away from them."""
+    """It finds rows that others have indexed, and does not remove their index."""
     indexed.close()
     before = {file: file.read_bytes() for file in path.with_name(f"{path.name}.chroma").rglob("manifest.json")}
     assert before
@@ -402,7 +402,7 @@ def test_a_small_cache_never_imports_chroma(path: Path) -> None:
 
 
 def test_a_file_that_another_store_has_cleared_holds_nothing(indexed: SqliteStore, path: Path) -> None:
-    """What one process clears is not near for another, and what comes afterwards is."""
+    """Rows that one process clears are not near for another; rows put afterwards are."""
     ask(indexed, vector_of("k7"))
     other = opened(path)
     other.admin.clear(SEARCHES, TENANT)
@@ -413,7 +413,7 @@ def test_a_file_that_another_store_has_cleared_holds_nothing(indexed: SqliteStor
 
 
 def test_another_file_in_the_place_of_the_old_one(indexed: SqliteStore, path: Path, tmp_path: Path) -> None:
-    """From the next put on, the rows of the other file are found, and none of the old one."""
+    """The next put makes the rows of the new file found, and none of the old one."""
     ask(indexed, vector_of("k7"))
     other = SqliteStore(tmp_path / "other" / "harness.db")
     fill(other, [f"other {number}" for number in range(3 * LIMIT)])
@@ -429,7 +429,7 @@ def test_another_file_in_the_place_of_the_old_one(indexed: SqliteStore, path: Pa
 
 @pytest.mark.parametrize("rows", [10, 200], ids=["in the tail", "in the index"])
 def test_a_backup_that_is_restored_in_place(store: SqliteStore, path: Path, tmp_path: Path, rows: int) -> None:
-    """What was put after the backup has gone; what is put after it came back is found, by whoever looked before."""
+    """Rows put after the backup are gone; rows put after it was restored are found by every process."""
     fill(store, _keys(rows))
     settle(store)
     _copy_database(path, tmp_path / "backup.db")
@@ -444,7 +444,7 @@ def test_a_backup_that_is_restored_in_place(store: SqliteStore, path: Path, tmp_
 
 
 def test_a_copied_database_needs_no_index(indexed: SqliteStore, path: Path, tmp_path: Path) -> None:
-    """A copy without the folder of the index finds everything, and has its own after a while."""
+    """A copy without the folder of the index finds everything, and later makes its own."""
     _copy_database(path, tmp_path / "copy" / "harness.db")
     copy = opened(tmp_path / "copy" / "harness.db")
     for _ in range(2):
@@ -464,8 +464,8 @@ def _copy_database(source: Path, target: Path) -> None:
 
 
 @forks
-def test_forked_children_find_what_is_near(path: Path) -> None:
-    """A child of a process that has the index open asks and puts, and so does the parent; everybody finds every row."""
+def test_forked_children_find_near_rows(path: Path) -> None:
+    """A child of a process with an open index asks and puts, as does the parent; both find every row."""
     play("fork_with_an_index", path, module=MODULE)
 
 
@@ -497,7 +497,7 @@ each_damage = pytest.mark.parametrize("damage", DAMAGED.values(), ids=DAMAGED)
 @each_damage
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_a_row_with_a_damaged_vector_is_not_near(store: SqliteStore, when: str, damage: object) -> None:
-    """It is left out, whether it is read with others or alone, and the others are found as ever."""
+    """It is left out, whether read with others or alone, and the others are still found."""
     if when == "before":
         _put_damaged(store, damage)
     fill(store, [*_keys(5), "good"])
@@ -512,7 +512,7 @@ def test_a_row_with_a_damaged_vector_is_not_near(store: SqliteStore, when: str, 
 
 @each_damage
 def test_a_damaged_vector_does_not_stop_the_index(store: SqliteStore, damage: object) -> None:
-    """Rows around it go to the index, and are found there and where the index is lost."""
+    """Rows around it go to the index, and are found with it and after its loss."""
     fill(store, _keys(LIMIT))
     _put_damaged(store, damage)
     fill(store, _keys(2 * LIMIT)[LIMIT:])
@@ -534,18 +534,18 @@ def _put_damaged(store: SqliteStore, embedding: object) -> None:
 
 @forks
 def test_eight_processes_take_turns(path: Path) -> None:
-    """Of eight processes that count without any care, none loses a count."""
+    """Eight processes count under the lock only; no count is lost."""
     play("count_in_turns", path, module=MODULE)
 
 
 @forks
-def test_a_turn_is_free_when_its_holder_is_killed(path: Path) -> None:
-    """Those who wait go on within two seconds of `kill -9`."""
+def test_a_lock_is_free_when_its_holder_is_killed(path: Path) -> None:
+    """Waiting processes continue within two seconds of `kill -9`."""
     play("die_with_the_turn", path, module=MODULE)
 
 
-def test_turns_leave_little_behind(store: SqliteStore, path: Path) -> None:
-    """A thousand names do not leave a thousand files, and rows do not notice."""
+def test_locks_leave_few_files(store: SqliteStore, path: Path) -> None:
+    """A thousand names leave fewer than a thousand files, and do not affect rows."""
     for number in range(1_000):
         with store.locks.hold(f"name {number}", 0) as mine:
             assert mine

@@ -1,4 +1,4 @@
-"""`verify`: each kind of damage is told, `repair` mends what it tells of, and a sound file is nothing to speak of."""
+"""`verify`: each kind of damage is reported, `repair` fixes it, and a sound file has no problems."""
 
 import random
 import sqlite3
@@ -29,7 +29,7 @@ UNUSABLE = {
     "a use in words": "last_used_at = 'now'",
     "a number of results in words": "max_results = 'many'",
 }
-"""What may be wrong with a row so that no look-up can use it, as SQL."""
+"""Damage to a row, as SQL, so that no look-up can use it."""
 
 FORGETTABLE = {
     "cut short": "embedding = substr(embedding, 1, 20)",
@@ -43,7 +43,7 @@ FORGETTABLE = {
     "far too large": "embedding = CAST(x'0000fa7e' || substr(embedding, 5) AS BLOB)",
     "zeros": "embedding = zeroblob(length(embedding))",
 }
-"""What may be wrong with an embedding, as SQL: the row is sound without it."""
+"""Damage to an embedding, as SQL: the row is sound without it."""
 
 DAMAGED_AUDITS = {
     "of other queries": "query_a = 'x'",
@@ -57,7 +57,7 @@ DAMAGED_AUDITS = {
     "a time in words": "created_at = 'then'",
     "a time that never comes": "created_at = 1e300",
 }
-"""What may be wrong with the row of an audit, as SQL."""
+"""Damage to the row of an audit, as SQL."""
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def store(path: Path) -> Iterator[SqliteStore]:
 
 
 def test_a_used_cache_is_sound(path: Path) -> None:
-    """Nothing is said of what the cache itself has written, of any kind."""
+    """Rows of any kind that the cache itself has written have no problems."""
     cache = Cache(SqliteStore(path))
     cache.searches.answer("a query", lambda _query, _count: [{"title": "t", "href": "h", "body": "b"}])
     cache.searches.answer("nothing there", lambda _query, _count: [])
@@ -92,7 +92,7 @@ def _failing(_query: str, _count: int) -> list[dict[str, str]]:
     raise RuntimeError("the engine is gone")
 
 
-def test_every_table_is_looked_at(store: SqliteStore) -> None:
+def test_every_table_is_checked(store: SqliteStore) -> None:
     """A problem names the table and the row."""
     store.rows.put(RESEARCH, TENANT, an_entry("k", RESEARCH))
     store.rows.put(UNANSWERED, TENANT, an_entry("k", own=("ddgs", "{}"), payload=b"{}"))
@@ -107,8 +107,8 @@ def test_every_table_is_looked_at(store: SqliteStore) -> None:
 
 
 @pytest.mark.parametrize("damage", UNUSABLE.values(), ids=UNUSABLE)
-def test_a_row_that_no_look_up_can_use_is_told_and_deleted(store: SqliteStore, damage: str) -> None:
-    """It is told in one line, and stays until `repair`; then it has gone with what it taught, and the others stay."""
+def test_a_row_that_no_look_up_can_use_is_reported_and_deleted(store: SqliteStore, damage: str) -> None:
+    """In one line; `repair` deletes it with its meanings, and the others stay."""
     _damage(store, damage)
     (problem,) = store.admin.verify(repair=False)
     assert "\n" not in problem
@@ -122,8 +122,8 @@ def test_a_row_that_no_look_up_can_use_is_told_and_deleted(store: SqliteStore, d
 
 
 @pytest.mark.parametrize("damage", FORGETTABLE.values(), ids=FORGETTABLE)
-def test_a_damaged_embedding_is_told_and_forgotten(store: SqliteStore, damage: str) -> None:
-    """The row stays, with what it teaches, and asks to be embedded anew; the others are as near as before."""
+def test_a_damaged_embedding_is_reported_and_deleted(store: SqliteStore, damage: str) -> None:
+    """The row stays, with its meanings, and needs a new embedding; the others keep theirs."""
     _damage(store, damage)
     (problem,) = store.admin.verify(repair=False)
     assert "embedding" in problem
@@ -138,8 +138,8 @@ def test_a_damaged_embedding_is_told_and_forgotten(store: SqliteStore, damage: s
 
 
 @pytest.mark.parametrize("damage", DAMAGED_AUDITS.values(), ids=DAMAGED_AUDITS)
-def test_a_damaged_audit_is_told_and_deleted(store: SqliteStore, damage: str) -> None:
-    """Nobody reads it meanwhile, and the others stay."""
+def test_a_damaged_audit_is_reported_and_deleted(store: SqliteStore, damage: str) -> None:
+    """It is never read meanwhile, and the others stay."""
     first, second, third = an_audit("a", "b"), an_audit("c", "d", at=1.0), an_audit("e", "f", at=2.0)
     for audit in (first, second, third):
         store.audits.put(TENANT, audit)
@@ -155,8 +155,8 @@ def test_a_damaged_audit_is_told_and_deleted(store: SqliteStore, damage: str) ->
     assert store.audits.count(TENANT) == (0, 2)
 
 
-def test_several_problems_are_told_at_once(store: SqliteStore) -> None:
-    """Each has its line, and one repair mends all."""
+def test_several_problems_are_reported_at_once(store: SqliteStore) -> None:
+    """Each has its line, and one repair fixes all."""
     _damage(store, "results = 'no json'", key="k0")
     _damage(store, "expires_at = 'some day'", key="k1")
     _damage(store, "embedding = x'00'", key="k2")
@@ -167,7 +167,7 @@ def test_several_problems_are_told_at_once(store: SqliteStore) -> None:
 
 
 def test_a_context_may_be_any_text(store: SqliteStore) -> None:
-    """The payload of a research is no JSON, and need not be."""
+    """The payload of a research need not be JSON."""
     store.rows.put(RESEARCH, TENANT, an_entry("k", RESEARCH, payload=b"# Any text\n"))
     assert store.admin.verify(repair=True) == []
     assert store.rows.get(RESEARCH, TENANT, "k") is not None
@@ -176,8 +176,8 @@ def test_a_context_may_be_any_text(store: SqliteStore) -> None:
 @pytest.mark.parametrize(
     "name", ["search_cache", "sqlite_autoindex_search_cache_1", "search_cache_scope", "search_cache_expires_at"]
 )
-def test_a_damaged_file_is_told_and_left_alone(path: Path, name: str) -> None:
-    """Whichever page is damaged, `verify` says so, and without `repair` takes nothing out of the file's place."""
+def test_a_damaged_file_is_reported_and_left_alone(path: Path, name: str) -> None:
+    """Whichever page is damaged, `verify` reports it, and without `repair` does not move the file."""
     store = SqliteStore(path)
     for number in range(200):
         store.rows.put(SEARCHES, TENANT, embedded(f"k{number}", payload=b'["' + b"x" * 500 + b'"]'))

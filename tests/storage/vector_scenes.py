@@ -1,4 +1,4 @@
-"""Scenes with vectors, each played in processes of its own: `python -m tests.storage.vector_scenes NAME PATH …`."""
+"""Scenes with vectors, each run in separate processes: `python -m tests.storage.vector_scenes NAME PATH …`."""
 
 import logging
 import os
@@ -25,7 +25,7 @@ LIMIT = 50
 
 
 def play_at_once(count: int, name: str, *arguments: str | Path) -> None:
-    """Play a scene in `count` fresh processes at once; each gets its number as the last argument.
+    """Run a scene in `count` fresh processes at once; each gets its number as the last argument.
 
     Raises:
         AssertionError: with what the first one wrote whose promise did not hold.
@@ -46,14 +46,14 @@ def opened(path: Path) -> SqliteStore:
 
 
 def settle(store: SqliteStore, rounds: int = 2) -> None:
-    """Let what is written to the index in the background be finished."""
+    """Wait until vectors are written to the index in the background."""
     for _ in range(rounds):  # the first one ends what is under way; the next look-up may begin another
         ask(store, vector_of("any"))
         store.close()
 
 
 def assert_exact(store: SqliteStore, held: list[str], every: int = 1, k: int = 3) -> None:
-    """For every so-manieth key, ask for what is near to it: the answer is that of comparing all rows."""
+    """Look up every `every`-th key's neighbours: the answer equals a comparison with all rows."""
     for number, key in enumerate(held[::every]):
         asked = near(vector_of(key), 0.4, str(number))
         expected = brute_force(held, asked, k)
@@ -86,7 +86,7 @@ def put_and_ask(path: Path, count: str, name: str) -> None:
 
 
 def damage_the_index(path: Path, how: str) -> None:
-    """Damage the index in use, and again before it is opened: answers stay right, and it is made anew."""
+    """Damage the index in use, and again before it is opened: answers stay right, and it is rebuilt."""
     held = [f"k{number}" for number in range(200)]
     store = opened(path)
     fill(store, held)
@@ -114,7 +114,7 @@ def _assert_made_anew(store: SqliteStore, held: list[str]) -> None:
 
 
 def damage(path: Path, how: str) -> None:
-    """Damage the index beside the database, in one of the ways that a disk or a user may."""
+    """Damage the index next to the database, in one of the ways that a disk or a user may."""
     folder = path.with_name(f"{path.name}.chroma")
     assert folder.is_dir()
     files = [file for file in sorted(folder.rglob("*")) if file.is_file()]
@@ -126,13 +126,13 @@ def damage(path: Path, how: str) -> None:
     for file in files if how in {"noise", "cut short", "emptied"} else ():
         content = file.read_bytes()
         kept = {"noise": os.urandom(len(content)), "cut short": content[: len(content) // 2], "emptied": b""}[how]
-        with file.open("r+b") as open_file:  # in place, under whoever has it open
+        with file.open("r+b") as open_file:  # in place, while others have it open
             open_file.truncate(len(kept))
             open_file.write(kept)
 
 
 def without_chroma(path: Path) -> None:
-    """Where ChromaDB cannot be imported every row is found all the same, and that is said once."""
+    """Check that every row is found if ChromaDB cannot be imported, with one warning."""
     folder = path.with_name("nothing to import")
     folder.mkdir()
     for name in ("chromadb", "chromadb_rust_bindings"):
@@ -157,7 +157,7 @@ def without_chroma(path: Path) -> None:
 
 
 def answer_without_importing_chroma(path: Path) -> None:
-    """Find a row among a thousand: what needs the index only is not imported."""
+    """Find a row among a thousand without importing the modules of the index."""
     store = SqliteStore(path)
     assert keys_near(store, vector_of("k500"), 1) == ["k500"]
     store.close()
@@ -166,7 +166,7 @@ def answer_without_importing_chroma(path: Path) -> None:
 
 
 def fork_with_an_index(path: Path) -> None:
-    """A child asks and puts beside its parent, which has the index open: both find the rows of both."""
+    """Ask and put in a child and its parent, which has the index open: both find the rows of both."""
     store = opened(path)
     held = [f"k{number}" for number in range(150)]
     fill(store, held)
@@ -219,7 +219,7 @@ def fork_while_threads_ask(path: Path) -> None:
 
 
 def count_in_turns(path: Path) -> None:
-    """Eight processes count, each when it is its turn: no count is lost."""
+    """Count in eight processes, each in its turn: no count is lost."""
     total = path.with_name("total")
     total.write_text("0")
 
@@ -238,7 +238,7 @@ def count_in_turns(path: Path) -> None:
 
 
 def die_with_the_turn(path: Path) -> None:
-    """The holder of a turn is killed: those who wait get it within two seconds, one after the other."""
+    """Kill the holder of a turn: the waiting processes get it within two seconds, one after the other."""
     from_holder, to_us = os.pipe()
 
     def hold(_number: int) -> None:

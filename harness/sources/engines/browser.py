@@ -83,7 +83,7 @@ class Browser:
         self._timeout = timeout
 
     def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
-        """See `SearchEngine.search`. If a later page fails, the results so far are returned."""
+        """See `SearchEngine.search`. If a later page fails, the results until then are returned."""
         command = self._command()
         try:
             from playwright.sync_api import Error, TimeoutError  # noqa: A004 - playwright's own name for it

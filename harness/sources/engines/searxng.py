@@ -86,7 +86,7 @@ class Searxng:
         } | ({"time_range": time_range} if time_range else {})
 
     def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
-        """See `SearchEngine.search`. If a later page fails, the results so far are returned."""
+        """See `SearchEngine.search`. If a later page fails, the results until then are returned."""
         found: dict[str, SearchResult] = {}
         for number in range(1, MAX_PAGES + 1):
             before = len(found)

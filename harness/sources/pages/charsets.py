@@ -1,7 +1,7 @@
 """Decoding of web pages, whose declared character set is often missing and sometimes wrong.
 
 The order is that of the HTML standard (byte order mark, HTTP header, `meta`), with one exception: bytes that are valid
-UTF-8 and not only ASCII are UTF-8, whatever is declared. Text in another character set is almost never valid UTF-8.
+UTF-8 and not only ASCII are UTF-8, despite any declaration. Text in another character set is almost never valid UTF-8.
 """
 
 import codecs

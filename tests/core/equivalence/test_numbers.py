@@ -112,7 +112,7 @@ def test_arithmetic_is_read(a: str, b: str) -> None:
     ],
 )
 def test_a_bound_is_part_of_its_number(a: str, b: str) -> None:
-    """From above, from below and exactly are three ranges."""
+    """A lower bound, an upper bound and an exact number are three ranges."""
     assert_refused(a, b)
 
 

@@ -73,7 +73,7 @@ def test_a_long_question_asks_for_something_too(a: str, b: str) -> None:
     ],
 )
 def test_another_wording_of_the_question_is_served(a: str, b: str) -> None:
-    """What time is when, how come is why, and the best way to is how to."""
+    """Here "what time" equals "when", "how come" equals "why", "the best way to" equals "how to"."""
     assert_served(a, b)
 
 

@@ -105,7 +105,7 @@ def test_spelling_is_normalised(text: str, plain: str) -> None:
 
 
 def test_disorder_is_the_share_of_turned_pairs() -> None:
-    """Of four words in reversed order, all six pairs; of two neighbours swapped, one of six."""
+    """Four words in reversed order turn all six pairs; two swapped neighbours turn one of six."""
     assert compared("red cats chase mice", "red cats chase mice").disorder == 0.0
     assert compared("cats chase small mice", "mice small chase cats").disorder == 1.0
     assert compared("cats chase small mice", "chase cats small mice").disorder == pytest.approx(1 / 6)

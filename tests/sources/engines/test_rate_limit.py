@@ -578,7 +578,7 @@ for _ in range(30):
 
 @pytest.mark.slow
 def test_processes_never_share_a_turn(folder: Path) -> None:
-    """When five processes race for turns, each is an interval (here 10 ms) after the one before."""
+    """Five processes race for turns; each is an interval (here 10 ms) after the one before."""
     with processes(folder, RACE, 5) as started:
         go(started)
         turns = calls_of(started)

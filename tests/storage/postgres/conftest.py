@@ -11,7 +11,7 @@ from tests.storage.postgres.servers import Server
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark all of them."""
+    """Mark all tests of this folder."""
     for item in items:
         if "tests/storage/postgres" in str(item.path):
             item.add_marker(pytest.mark.postgres)
@@ -19,7 +19,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Server]:
-    """Return a running server, which nobody else uses; not among pytest's own folders, which other runs tidy up."""
+    """Return a running server for these tests only, outside pytest's folders, which other runs clean up."""
     with (
         TemporaryDirectory(prefix="harness-postgres-", ignore_cleanup_errors=True) as folder,
         Server.started(Path(folder)) as running,
@@ -35,7 +35,7 @@ def server(postgres: Server) -> Server:
 
 @pytest.fixture
 def url(server: Server) -> str:
-    """Return the address of a database that holds nothing."""
+    """Return the address of an empty database."""
     server.empty()
     return server.url
 

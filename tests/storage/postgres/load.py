@@ -1,4 +1,4 @@
-"""Threads that use a store for all that it can do, while something happens to its server."""
+"""Threads that use every part of a store while its server changes state."""
 
 import random
 import threading
@@ -43,7 +43,7 @@ class Load:
                 use(f"{name}-{number}")
             except StoreBusy:
                 self.busy += 1
-            except BaseException as error:  # noqa: BLE001 - told by the test
+            except BaseException as error:  # noqa: BLE001 - raised by the test
                 self.errors.append(error)
 
     def write(self, key: str) -> None:
@@ -57,25 +57,25 @@ class Load:
             self.acknowledged.append(key)
 
     def read(self, _key: str) -> None:
-        """Find one that was acknowledged."""
+        """Find an acknowledged row."""
         if self.acknowledged:
             key = random.choice(self.acknowledged)
             if self.store.rows.get(SEARCHES, TENANT, key) is None:
                 self.lost.append(key)
 
     def search(self, _key: str) -> None:
-        """Find it by its meaning, too."""
+        """Find an acknowledged row by its meaning."""
         if self.acknowledged:
             key = random.choice(self.acknowledged)
             if key not in keys_near(self.store, vector_of(key)):
                 self.lost.append(key)
 
     def take(self, key: str) -> None:
-        """Take a turn that nobody else takes."""
+        """Take a lock that no other thread takes."""
         assert taken(self.store, key, 5)
 
 
 def taken(store: PostgresStore, name: str, wait: float = 0.0) -> bool:
-    """Take a turn and give it back; return whether it was got."""
+    """Take a lock and release it; return whether it was acquired."""
     with store.locks.hold(name, wait) as mine:
         return mine

@@ -1,4 +1,4 @@
-"""Databases and users of the tests' own, on a server that others use too."""
+"""Databases and users for these tests, on a server that others use, too."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -42,7 +42,7 @@ def make_user(server: Server, name: str, rights: str = "LOGIN") -> None:
 
 
 def run(url: str, *statements: str) -> list[tuple[object, ...]]:
-    """Run statements one by one in a session of their own; return the rows of the last one."""
+    """Run statements one by one in a new session; return the rows of the last one."""
     with psycopg.connect(url, autocommit=True) as connection:
         for statement in statements:
             cursor = connection.execute(statement)
@@ -55,7 +55,7 @@ def made(url: str) -> None:
 
 
 def filled(store: PostgresStore, tenant: str) -> None:
-    """Give a tenant a row in most tables, with all that hangs on them."""
+    """Give a tenant a row in most tables, with everything that refers to it."""
     store.rows.put(SEARCHES, tenant, an_entry("k", teaches=(("WHO", "World Health Organization"),)))
     store.rows.put("tool_cache", tenant, a_tool_entry("t", created_by="ann"))
     store.rows.put("tool_cache", tenant, a_tool_entry("u", created_by="ben"))

@@ -1,4 +1,4 @@
-"""What the tests let other processes do: `python -m tests.storage.postgres.players NAME URL …`."""
+"""Scenes that tests run in other processes: `python -m tests.storage.postgres.players NAME URL …`."""
 
 import os
 import signal
@@ -23,14 +23,14 @@ PAYLOAD = b'["' + b"x" * 40_000 + b'"]'
 
 
 def play(name: str, *arguments: object, status: int = 0) -> str:
-    """Play a scene in a process of its own; return what it wrote."""
+    """Run a scene in a separate process; return what it wrote."""
     command = [sys.executable, "-m", "tests.storage.postgres.players", name, *map(str, arguments)]
     done = subprocess.run(command, check=False, cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert done.returncode == status, done.stderr
     return done.stdout
 
 
-def tell(*words: object) -> None:
+def write_line(*words: object) -> None:
     """Write a line at once, and whole."""
     os.write(1, (" ".join(map(str, words)) + "\n").encode())
 
@@ -41,7 +41,7 @@ def opened(url: str) -> PostgresStore:
 
 
 def open_together(url: str, processes: str) -> None:
-    """Let so many processes open the same database at the same moment, and put a row each."""
+    """Run `processes` processes that open the same database at the same moment, and put a row each."""
 
     def use(number: int) -> None:
         store = opened(url)
@@ -52,7 +52,7 @@ def open_together(url: str, processes: str) -> None:
 
 
 def write_and_read(url: str, processes: str, entries: str) -> None:
-    """Let processes put entries of their own and find all of them."""
+    """Run processes that put their own entries and find all of them."""
 
     def use(number: int) -> None:
         store = opened(url)
@@ -66,7 +66,7 @@ def write_and_read(url: str, processes: str, entries: str) -> None:
 
 
 def swap_together(url: str, processes: str, times: str) -> None:
-    """Let processes count in one row by compare and swap; nobody's step is lost."""
+    """Run processes that count in one row by compare and swap; no step is lost."""
 
     def use(_number: int) -> None:
         store = opened(url)
@@ -83,7 +83,7 @@ def swap_together(url: str, processes: str, times: str) -> None:
 
 
 def write_for_ever(url: str) -> None:
-    """For every line with a number on standard input, fork a victim that puts rows from there on, and tells each."""
+    """For every number on standard input, fork a victim that puts rows from there on, and reports each."""
     for line in sys.stdin:
         victim = os.fork()
         if victim == 0:
@@ -91,15 +91,15 @@ def write_for_ever(url: str) -> None:
                 store = opened(url)
                 for number in count(int(line)):
                     store.rows.put(SEARCHES, TENANT, an_entry(str(number), payload=PAYLOAD))
-                    tell(number)
+                    write_line(number)
             finally:
                 os._exit(1)
-        tell("pid", victim)
-        tell("dead", os.WTERMSIG(os.waitpid(victim, 0)[1]))
+        write_line("pid", victim)
+        write_line("dead", os.WTERMSIG(os.waitpid(victim, 0)[1]))
 
 
 def ask_together(url: str, processes: str, calls: str, ending: str) -> None:
-    """Let so many processes search for the same; each notes its call in a file, and tells what it got.
+    """Run `processes` processes with the same search; each notes its call in a file, and reports its result.
 
     The first call takes a second, or hangs (`first-hangs`).
     """
@@ -117,7 +117,7 @@ def ask_together(url: str, processes: str, calls: str, ending: str) -> None:
         store = opened(url)
         cache = Cache(store)
         answer = cache.searches.answer("q", engine)
-        tell(answer.value[0]["by"], getattr(answer.outcome, "found", "miss"))
+        write_line(answer.value[0]["by"], getattr(answer.outcome, "found", "miss"))
         cache.usage.flush()
         store.close()
 
@@ -127,12 +127,12 @@ def ask_together(url: str, processes: str, calls: str, ending: str) -> None:
 def hold_a_turn(url: str, name: str) -> None:
     """Hold a turn until killed."""
     with opened(url).locks.hold(name, 10) as mine:
-        tell("held" if mine else "not held")
+        write_line("held" if mine else "not held")
         time.sleep(600)
 
 
 def fork_while_threads_write(url: str) -> None:
-    """Children forked in the middle of writes and of a turn write themselves; parent and turn go on."""
+    """Fork during writes and during a turn: the children write, the parent and the turn continue."""
     store = opened(url)
     stop = threading.Event()
     failures: list[BaseException] = []
@@ -144,7 +144,7 @@ def fork_while_threads_write(url: str) -> None:
                     return
                 store.rows.put(SEARCHES, TENANT, an_entry(f"thread-{number}-{entry}"))
                 store.rows.get(SEARCHES, TENANT, f"thread-{number}-{entry}")
-        except BaseException as error:  # noqa: BLE001 - told below
+        except BaseException as error:  # noqa: BLE001 - reported below
             failures.append(error)
 
     threads = [threading.Thread(target=write, args=(number,)) for number in range(4)]
@@ -176,7 +176,7 @@ def _as_child(store: PostgresStore, child: int) -> None:
 
 
 def fork_in_a_turn(url: str) -> None:
-    """A child that leaves the block in which it was forked does not end its parent's turn."""
+    """Check that a child that leaves the block in which it was forked does not end its parent's turn."""
     store = opened(url)
     with store.locks.hold("q", 5) as mine:
         assert mine
@@ -192,7 +192,7 @@ def fork_in_a_turn(url: str) -> None:
 
 
 def child_exits_as_programs_do(url: str) -> None:
-    """A child that tears down all it has inherited harms neither the sessions nor the turn of its parent."""
+    """Check that a child that tears down everything keeps its parent's sessions and turn intact."""
     store = opened(url)
     store.rows.put(SEARCHES, TENANT, an_entry("before"))
     with store.locks.hold("q", 5) as mine:
@@ -218,11 +218,11 @@ def die_in_a_migration(url: str) -> None:
     try:
         opened(url)
     except StoreError as error:
-        tell(error)
+        write_line(error)
 
 
 def _forked(number: int, use: Callable[[int], None], *, killed: bool = False) -> None:
-    """Let so many children do the same at once, when all are there; each (but one that is `killed`) must end well."""
+    """Fork `number` children that do the same once all have started; each (but a `killed` one) must end well."""
     start, go = os.pipe()
     children = []
     for each in range(number):
@@ -234,7 +234,7 @@ def _forked(number: int, use: Callable[[int], None], *, killed: bool = False) ->
                 os.read(start, 1)
                 use(each)
                 status = 0
-            except BaseException:  # noqa: BLE001 - told, and by the status
+            except BaseException:  # noqa: BLE001 - printed, and shown by the status
                 sys.excepthook(*sys.exc_info())
             finally:
                 os._exit(status)

@@ -1,4 +1,4 @@
-"""PostgreSQL servers of the tests' own, made from nothing: with pgvector, on a Unix socket, gone at the end."""
+"""PostgreSQL servers for these tests, made from nothing: with pgvector, on a Unix socket, removed at the end."""
 
 import signal
 import subprocess
@@ -39,11 +39,11 @@ class Server:
             yield server
         finally:
             with suppress(psutil.Error):
-                server.stop()  # `cleanup` would wait for sessions that somebody has left open
+                server.stop()  # `cleanup` would wait for sessions that were left open
             process.cleanup()
 
     def empty(self) -> None:
-        """Delete every tenant with all it has, if there are tables yet."""
+        """Delete every tenant with all its data, if there are tables yet."""
         with psycopg.connect(self.url, autocommit=True) as connection:
             if connection.execute("""SELECT to_regclass('"Tenant"')""").fetchone() != (None,):
                 connection.execute('DELETE FROM "Tenant"')

@@ -1,4 +1,4 @@
-"""Addresses that lead nowhere are told at once, in one line, and without their password."""
+"""Wrong addresses are reported at once, in one line, and without their password."""
 
 import logging
 import time
@@ -14,12 +14,12 @@ from tests.storage.entries import TENANT
 from tests.storage.postgres.places import a_database, address, make_user, run
 from tests.storage.postgres.servers import Server
 
-SECRET = "pa55-w0rd"  # noqa: S105 - looked for in what is told
+SECRET = "pa55-w0rd"  # noqa: S105 - looked for in messages
 
 
 @pytest.fixture
 def guarded(server: Server) -> str:
-    """Return the name of a user of whom the server asks a password."""
+    """Return the name of a user who needs a password."""
     make_user(server, "guarded", f"LOGIN PASSWORD '{SECRET}'")
     rules = Path(str(psycopg.conninfo.conninfo_to_dict(server.url)["host"])) / "pg_hba.conf"
     if "guarded" not in rules.read_text():
@@ -45,14 +45,14 @@ def refused(url: str, caplog: pytest.LogCaptureFixture, *, busy_seconds: float =
 
 @pytest.mark.parametrize("password", [f"{SECRET}-not", ""])
 def test_a_wrong_password(server: Server, guarded: str, caplog: pytest.LogCaptureFixture, password: str) -> None:
-    """It is told whose it is, and nothing is tried again."""
+    """The error names the user, and nothing is tried again."""
     error = refused(address(server, "postgres", guarded, password), caplog)
     assert type(error) is StoreError
     assert "password" in str(error)
 
 
-def test_a_right_password_is_told_nowhere(server: Server, guarded: str, caplog: pytest.LogCaptureFixture) -> None:
-    """Neither in logs nor in how the objects show themselves."""
+def test_a_right_password_is_never_shown(server: Server, guarded: str, caplog: pytest.LogCaptureFixture) -> None:
+    """Neither in logs nor in the text of objects."""
     caplog.set_level(logging.DEBUG)
     with a_database(server, "guarded", owner=guarded):
         store = PostgresStore(address(server, "guarded", guarded, SECRET), busy_seconds=5)
@@ -69,14 +69,14 @@ def test_a_right_password_is_told_nowhere(server: Server, guarded: str, caplog: 
 def test_a_database_or_a_user_that_does_not_exist(
     server: Server, guarded: str, caplog: pytest.LogCaptureFixture, user: str
 ) -> None:
-    """By its name."""
+    """The error names it."""
     error = refused(address(server, "no_such_database", user, SECRET), caplog)
     assert type(error) is StoreError
     assert "does not exist" in str(error)
 
 
 def test_a_host_that_does_not_exist(caplog: pytest.LogCaptureFixture) -> None:
-    """Is told before anything is tried a second time."""
+    """The error comes before a second attempt."""
     error = refused(f"postgresql://user:{SECRET}@no-such-host.invalid/x", caplog)
     assert type(error) is StoreError
     assert "host" in str(error)
@@ -98,8 +98,8 @@ def test_a_host_that_does_not_exist(caplog: pytest.LogCaptureFixture) -> None:
         f"postgresql://user:half@{SECRET}@host/x",
     ],
 )
-def test_what_is_no_address(url: str, caplog: pytest.LogCaptureFixture) -> None:
-    """Is an invalid input, whatever is wrong with it."""
+def test_an_invalid_address(url: str, caplog: pytest.LogCaptureFixture) -> None:
+    """Any mistake in it is an invalid input."""
     assert type(refused(url, caplog)) is InvalidInput
 
 
@@ -111,8 +111,8 @@ def test_a_server_that_is_not_there_is_waited_for(caplog: pytest.LogCaptureFixtu
         assert "Connection refused" in str(error) or "No such file" in str(error)
 
 
-def test_a_database_that_cannot_hold_every_character(server: Server, caplog: pytest.LogCaptureFixture) -> None:
-    """What it cannot keep is found out when it is prepared, not when the first such text is stored."""
+def test_a_database_that_cannot_store_every_character(server: Server, caplog: pytest.LogCaptureFixture) -> None:
+    """It is refused when it is prepared, not when the first such text is stored."""
     options = "ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0"
     with a_database(server, "latin", options=options) as url:
         error = refused(url, caplog)

@@ -31,13 +31,13 @@ DEADLINE = 60
 
 
 def together(count: int, use: Callable[[int], Any]) -> list[Any]:
-    """Let so many threads do the same; return what each got. What one raises is raised."""
+    """Run the same work in `count` threads; return each result. An error of one is raised."""
     with ThreadPoolExecutor(count) as pool:
         return list(pool.map(use, range(count)))
 
 
 def sessions(server: Server) -> int:
-    """Return how many sessions stores have; those that have just ended are waited for."""
+    """Return how many sessions stores have, after waiting for those that have just ended."""
     sql = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'harness'"
     deadline = time.monotonic() + 5
     while (number := int(server.execute(sql)[0][0])) and time.monotonic() < deadline:
@@ -46,7 +46,7 @@ def sessions(server: Server) -> int:
 
 
 def begun(name: str, *arguments: object) -> "subprocess.Popen[str]":
-    """Begin a scene in a process of its own."""
+    """Start a scene in a separate process."""
     command = [sys.executable, "-m", "tests.storage.postgres.players", name, *map(str, arguments)]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
 
@@ -77,7 +77,7 @@ def test_sixteen_processes_make_one_call(url: str, store: PostgresStore, tmp_pat
 
 
 def test_another_takes_over_from_a_killed_process(url: str, store: PostgresStore, tmp_path: Path) -> None:
-    """`kill -9` of the one that computes: its turn is free, and the rest get the answer of a second call."""
+    """`kill -9` of the process that computes frees its turn; the rest get the answer of a second call."""
     calls = tmp_path / "calls"
     asking = begun("ask_together", url, 6, calls, "first-hangs")
     deadline = time.monotonic() + DEADLINE
@@ -92,7 +92,7 @@ def test_another_takes_over_from_a_killed_process(url: str, store: PostgresStore
     assert [line.split()[0] for line in out.splitlines()] == [second] * 5
 
 
-def test_a_turn_is_one_processes(url: str, store: PostgresStore) -> None:
+def test_one_process_at_a_time_has_the_turn(url: str, store: PostgresStore) -> None:
     """Another process waits for it, and gets it as soon as the holder is dead."""
     with begun("hold_a_turn", url, "q") as holder:
         assert holder.stdout is not None
@@ -111,7 +111,7 @@ def test_a_turn_is_one_processes(url: str, store: PostgresStore) -> None:
 
 @pytest.mark.parametrize("scene", ["fork_while_threads_write", "fork_in_a_turn", "child_exits_as_programs_do"])
 def test_forks(url: str, server: Server, scene: str) -> None:
-    """See the scenes: parent and child work on, and each turn stays its holder's."""
+    """See the scenes: parent and child continue, and each turn stays its holder's."""
     play(scene, url)
     assert sessions(server) == 0
 
@@ -120,7 +120,7 @@ def test_forks(url: str, server: Server, scene: str) -> None:
 
 
 def test_more_threads_than_connections(store: PostgresStore, server: Server) -> None:
-    """64 threads put, get, swap and search: each finds its own, over 16 connections at the most."""
+    """64 threads put, get, swap and search: each finds its own, over at most 16 connections."""
     most = 0
 
     def use(number: int) -> None:
@@ -202,7 +202,7 @@ def test_a_turn_held_while_the_store_is_closed_leaves_no_session(url: str, serve
 
 
 def test_a_store_may_be_closed_while_threads_use_it(store: PostgresStore) -> None:
-    """`close` fails nobody: the next call opens again."""
+    """`close` fails no call: the next one opens again."""
 
     def use(number: int) -> None:
         for turn in range(40):
@@ -215,7 +215,7 @@ def test_a_store_may_be_closed_while_threads_use_it(store: PostgresStore) -> Non
 
 
 def test_nobody_sees_a_half_replaced_set(store: PostgresStore) -> None:
-    """8 threads replace the same rows: whoever looks sees five of one writer, and five are left."""
+    """8 threads replace the same rows: every read sees five of one writer, and five are left."""
     mixed: list[object] = []
 
     def chunks(writer: int, turn: int) -> list[Entry]:
@@ -235,8 +235,8 @@ def test_nobody_sees_a_half_replaced_set(store: PostgresStore) -> None:
     assert len(store.listings.find("agent_chunks", TENANT, {"document": "doc"})) == 5
 
 
-def test_who_locks_in_opposite_orders_is_served(store: PostgresStore) -> None:
-    """The server breaks a deadlock by failing one of the two: it is done again."""
+def test_locks_in_opposite_orders_are_resolved(store: PostgresStore) -> None:
+    """The server breaks a deadlock by failing one of the two, which is tried again."""
     for key in ("a", "b"):
         store.rows.put(SEARCHES, TENANT, an_entry(key))
     both = threading.Barrier(2)
@@ -259,8 +259,8 @@ def test_who_locks_in_opposite_orders_is_served(store: PostgresStore) -> None:
     assert len(tries) == 3
 
 
-def test_tenants_and_users_may_go_while_others_write(store: PostgresStore) -> None:
-    """A put meets no error where its tenant or its user is deleted at the same moment."""
+def test_tenants_and_users_may_be_deleted_while_others_write(store: PostgresStore) -> None:
+    """A put raises no error if its tenant or its user is deleted at the same moment."""
 
     def use(number: int) -> None:
         for turn in range(30):

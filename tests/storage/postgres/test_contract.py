@@ -1,4 +1,4 @@
-"""PostgreSQL keeps the promises that every store keeps."""
+"""PostgreSQL passes the contract of every store."""
 
 from tests.storage.contract import StoreContract
 

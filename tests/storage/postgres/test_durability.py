@@ -1,4 +1,4 @@
-"""Servers that go, come and hang, sessions that end, writers that die: callers wait or are told, nothing is lost."""
+"""Servers that stop and hang, ended sessions, killed writers: callers wait or get an error, nothing is lost."""
 
 import os
 import random
@@ -77,8 +77,8 @@ def end_sessions(server: Server) -> int:
 # Writers that die ----------------------------------------------------------------------------------------------------
 
 
-def test_what_was_acknowledged_survives_kill_9(url: str, patient: PostgresStore) -> None:
-    """Writers are killed at random moments: every row that they told of is there."""
+def test_acknowledged_rows_survive_kill_9(url: str, patient: PostgresStore) -> None:
+    """Writers are killed at random moments: every row that they reported is there."""
     rng = random.Random(20)
     command = [sys.executable, "-m", "tests.storage.postgres.players", "write_for_ever", url]
     acknowledged: set[int] = set()
@@ -91,7 +91,7 @@ def test_what_was_acknowledged_survives_kill_9(url: str, patient: PostgresStore)
 
 
 def kill_a_writer(victims: "subprocess.Popen[str]", first: int, after: int) -> set[int]:
-    """Let a victim write from row `first` on, kill it after so many rows; return all that it has acknowledged."""
+    """Let a victim write from row `first` on, kill it after `after` rows; return all it has acknowledged."""
     assert victims.stdin is not None
     assert victims.stdout is not None
     victims.stdin.write(f"{first}\n")
@@ -117,8 +117,8 @@ def kill_a_writer(victims: "subprocess.Popen[str]", first: int, after: int) -> s
 
 
 @pytest.mark.parametrize("how", ["restart", "crash", "end sessions"])
-def test_a_server_that_comes_back_is_waited_for(server: Server, patient: PostgresStore, how: str) -> None:
-    """In the middle of everything, three times: whoever waits long enough meets no error but of swaps in doubt."""
+def test_calls_wait_for_a_restarted_server(server: Server, patient: PostgresStore, how: str) -> None:
+    """Three times during work: a caller that waits long enough gets no error, except for uncertain swaps."""
     disturb: Callable[[], object] = {
         "restart": server.restart,
         "crash": server.crash,
@@ -137,8 +137,8 @@ def test_a_server_that_comes_back_is_waited_for(server: Server, patient: Postgre
     assert patient.admin.verify(repair=False) == []
 
 
-def test_whoever_cannot_be_served_in_time_is_told_so(server: Server, brief: PostgresStore) -> None:
-    """Every call, in `busy_seconds` and at most two more, while the server is away; then all work again at once."""
+def test_a_call_that_cannot_be_served_in_time_raises(server: Server, brief: PostgresStore) -> None:
+    """Every call, within `busy_seconds` and two more, while the server is away; then all work again at once."""
     for call in CALLS.values():
         call(brief)
     with stopped(server):
@@ -153,8 +153,8 @@ def test_whoever_cannot_be_served_in_time_is_told_so(server: Server, brief: Post
         assert time.monotonic() - began < BUSY, name
 
 
-def test_many_threads_are_told_in_time(server: Server, brief: PostgresStore) -> None:
-    """None waits for the waiting of another, neither for connections nor for turns."""
+def test_many_threads_get_an_error_in_time(server: Server, brief: PostgresStore) -> None:
+    """None waits while another waits, neither for connections nor for turns."""
     took: list[float] = []
 
     def use(number: int) -> None:
@@ -174,8 +174,8 @@ def test_many_threads_are_told_in_time(server: Server, brief: PostgresStore) -> 
     assert max(took) < BUSY + 2
 
 
-def test_a_long_absence_is_over_when_it_is_over(server: Server, brief: PostgresStore) -> None:
-    """However long the server was away, and however often it was asked for: it is found as soon as it is back."""
+def test_a_server_is_found_at_once_after_a_long_absence(server: Server, brief: PostgresStore) -> None:
+    """However long it was away, and however often it was tried."""
     with stopped(server):
         end = time.monotonic() + 15
         while time.monotonic() < end:
@@ -186,8 +186,8 @@ def test_a_long_absence_is_over_when_it_is_over(server: Server, brief: PostgresS
     assert time.monotonic() - began < 1
 
 
-def test_sessions_that_ended_in_the_night_are_replaced(server: Server, brief: PostgresStore) -> None:
-    """What must not be done twice is done, too, where the session had ended before it was begun."""
+def test_sessions_that_ended_while_idle_are_replaced(server: Server, brief: PostgresStore) -> None:
+    """A call that must not run twice runs, too, if the session had ended before it."""
     several = [threading.Thread(target=brief.rows.get, args=(SEARCHES, TENANT, "k")) for _ in range(16)]
     for thread in several:
         thread.start()
@@ -200,8 +200,8 @@ def test_sessions_that_ended_in_the_night_are_replaced(server: Server, brief: Po
     assert brief.usage.by_day(TENANT) == {"2026-01-01": {"exact": 5}}
 
 
-def test_a_query_whose_session_ends_is_asked_again(server: Server, brief: PostgresStore) -> None:
-    """A read and a write that wait for a lock when their session is ended: both are done in the end."""
+def test_a_query_whose_session_ends_is_repeated(server: Server, brief: PostgresStore) -> None:
+    """A read and a write that wait for a lock when their session is ended: both succeed in the end."""
     got: list[object] = []
     with psycopg.connect(server.url) as holder:
         holder.execute("LOCK TABLE search_cache IN ACCESS EXCLUSIVE MODE")
@@ -217,8 +217,8 @@ def test_a_query_whose_session_ends_is_asked_again(server: Server, brief: Postgr
     assert len(got) == 2
 
 
-def test_somebody_elses_lock_is_not_waited_for_for_ever(server: Server, brief: PostgresStore) -> None:
-    """Readers and writers are told in time, and work again when it is free."""
+def test_another_programs_lock_is_not_waited_for_for_ever(server: Server, brief: PostgresStore) -> None:
+    """Readers and writers get an error in time, and work again when it is free."""
     with psycopg.connect(server.url) as holder:
         holder.execute("LOCK TABLE search_cache, harness_uses IN ACCESS EXCLUSIVE MODE")
         for name in ("get", "put", "swap", "nearest", "count"):
@@ -232,7 +232,7 @@ def test_somebody_elses_lock_is_not_waited_for_for_ever(server: Server, brief: P
 
 
 def test_a_lock_that_becomes_free_is_waited_for(server: Server, brief: PostgresStore) -> None:
-    """Whoever comes meanwhile is served afterwards."""
+    """Callers that come meanwhile are served afterwards."""
     with psycopg.connect(server.url) as holder:
         holder.execute("LOCK TABLE search_cache IN ACCESS EXCLUSIVE MODE")
         free = threading.Timer(1, holder.rollback)
@@ -243,8 +243,8 @@ def test_a_lock_that_becomes_free_is_waited_for(server: Server, brief: PostgresS
         free.join()
 
 
-def test_whoever_waits_for_a_migration_is_told_in_time(server: Server, url: str) -> None:
-    """Whoever opens a database that somebody else prepares for too long is told in time."""
+def test_waiting_for_a_migration_ends_in_time(server: Server, url: str) -> None:
+    """Opening a database that another process prepares for too long raises an error in time."""
     with a_database(server, "being_prepared") as fresh, psycopg.connect(fresh, autocommit=True) as holder:
         holder.execute("SELECT pg_advisory_lock(%s)", (schema._LOCK,))
         began = time.monotonic()

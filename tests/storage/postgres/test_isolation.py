@@ -1,4 +1,4 @@
-"""Row-level security binds whoever works as the store does, whatever the statement."""
+"""Row-level security applies to every user that works as the store does, whatever the statement."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -40,7 +40,7 @@ def held(database: str) -> Iterator[PostgresStore]:
 
 @pytest.fixture
 def session(database: str, held: PostgresStore) -> Iterator["psycopg.Connection[tuple[object, ...]]"]:
-    """Return a session that works as the store's do, and has named nobody."""
+    """Return a session that works as the store's do, and has named no tenant."""
     with psycopg.connect(database, autocommit=True) as connection:
         if connection.info.user == "postgres":
             connection.execute("SET ROLE harness_access")
@@ -52,18 +52,18 @@ def name(session: "psycopg.Connection[tuple[object, ...]]", tenant: str) -> None
     session.execute("SELECT set_config('harness.tenant', %s, false)", (tenant,))
 
 
-def told(session: "psycopg.Connection[tuple[object, ...]]", sql: str) -> list[object]:
-    """Return the first column of what a statement without parameters brings."""
+def first_column(session: "psycopg.Connection[tuple[object, ...]]", sql: str) -> list[object]:
+    """Return the first column of the rows of a statement without parameters."""
     return [row[0] for row in session.execute(sql)]
 
 
 @pytest.mark.parametrize("table", TENANT_COLUMNS)
-def test_who_names_nobody_sees_nothing(session: "psycopg.Connection[tuple[object, ...]]", table: str) -> None:
-    """No row of any table, neither before a tenant was named nor after it was taken back."""
-    assert told(session, f"SELECT count(*) FROM {table}") == [0]
+def test_a_session_without_a_tenant_sees_nothing(session: "psycopg.Connection[tuple[object, ...]]", table: str) -> None:
+    """No row of any table, neither before a tenant was named nor after its name was removed."""
+    assert first_column(session, f"SELECT count(*) FROM {table}") == [0]
     name(session, "acme")
     session.execute("RESET harness.tenant")
-    assert told(session, f"SELECT count(*) FROM {table}") == [0]
+    assert first_column(session, f"SELECT count(*) FROM {table}") == [0]
 
 
 def test_a_session_sees_the_tenant_that_it_names(session: "psycopg.Connection[tuple[object, ...]]") -> None:
@@ -71,8 +71,8 @@ def test_a_session_sees_the_tenant_that_it_names(session: "psycopg.Connection[tu
     for tenant in ("acme", "other"):
         name(session, tenant)
         for table, column in TENANT_COLUMNS.items():
-            assert set(told(session, f"SELECT {column} FROM {table}")) <= {tenant}
-        assert told(session, READ) == [tenant]
+            assert set(first_column(session, f"SELECT {column} FROM {table}")) <= {tenant}
+        assert first_column(session, READ) == [tenant]
 
 
 def test_a_session_changes_rows_of_its_tenant_only(
@@ -106,24 +106,24 @@ def test_a_session_changes_rows_of_its_tenant_only(
     ],
 )
 def test_rows_for_another_tenant_are_refused(session: "psycopg.Connection[tuple[object, ...]]", sql: str) -> None:
-    """Neither new ones nor such as would move there."""
+    """Neither new rows nor existing ones may go there."""
     name(session, "acme")
     with pytest.raises(psycopg.errors.InsufficientPrivilege, match="row-level security"):
         session.execute(sql)
 
 
 def test_the_list_of_tenants_may_be_read_and_not_changed(session: "psycopg.Connection[tuple[object, ...]]") -> None:
-    """Who asks for everybody's names gets no right to delete them."""
+    """A session that lists all names has no right to delete them."""
     session.execute("SET harness.listing = 'on'")
-    assert told(session, 'SELECT id FROM "Tenant" ORDER BY id') == ["acme", "other"]
+    assert first_column(session, 'SELECT id FROM "Tenant" ORDER BY id') == ["acme", "other"]
     session.execute('DELETE FROM "Tenant"')
     session.execute("UPDATE \"Tenant\" SET created_at = 'epoch'")
-    assert told(session, "SELECT count(*) FROM \"Tenant\" WHERE created_at > 'epoch'") == [2]
-    assert told(session, "SELECT count(*) FROM search_cache") == [0]
+    assert first_column(session, "SELECT count(*) FROM \"Tenant\" WHERE created_at > 'epoch'") == [2]
+    assert first_column(session, "SELECT count(*) FROM search_cache") == [0]
 
 
-def test_a_statement_of_the_store_that_forgot_its_conditions_brings_nothing_of_others(held: PostgresStore) -> None:
-    """Connections go from tenant to tenant, and each call sees one of them; no call sees the one before."""
+def test_a_statement_without_conditions_returns_nothing_of_others(held: PostgresStore) -> None:
+    """Connections change tenants, and each call sees one of them; no call sees the previous one's."""
 
     def read(connection: psycopg.Connection[tuple[object, ...]]) -> list[object]:
         return [row[0] for row in connection.execute(READ, binary=True)]
@@ -136,7 +136,7 @@ def test_a_statement_of_the_store_that_forgot_its_conditions_brings_nothing_of_o
 
 
 def test_no_tenant_is_left_named_after_an_error(held: PostgresStore) -> None:
-    """Whoever takes the connection next names its own."""
+    """The next call on the connection names its own."""
 
     def fail(connection: psycopg.Connection[tuple[object, ...]]) -> None:
         connection.execute("SELECT set_config('harness.tenant', 'other', false)")
@@ -152,7 +152,7 @@ def test_no_tenant_is_left_named_after_an_error(held: PostgresStore) -> None:
 
 @pytest.mark.slow
 def test_threads_of_many_tenants_never_see_each_other(database: str) -> None:
-    """24 threads, 16 connections: raw statements bring rows of one's own tenant only."""
+    """24 threads, 16 connections: raw statements return rows of the thread's tenant only."""
     store = PostgresStore(database, busy_seconds=10)
     wrong: list[object] = []
 
@@ -170,7 +170,7 @@ def test_threads_of_many_tenants_never_see_each_other(database: str) -> None:
 
 
 def in_threads(count: int, use: Callable[[int], None]) -> None:
-    """Let so many threads do the same, and wait for them."""
+    """Run the same work in `count` threads, and wait for them."""
     threads = [threading.Thread(target=use, args=(number,)) for number in range(count)]
     for thread in threads:
         thread.start()
@@ -179,7 +179,7 @@ def in_threads(count: int, use: Callable[[int], None]) -> None:
 
 
 def test_a_tenant_may_have_any_name(held: PostgresStore) -> None:
-    """Also the empty one, and such as look like SQL: each is isolated from who names nobody."""
+    """Also an empty one, or one that looks like SQL: a session without a tenant sees none of its rows."""
     for tenant in ("", " ", "\x1b", "\0", "'; DROP TABLE search_cache; --", "ACME", "acme "):
         held.rows.put(SEARCHES, tenant, an_entry("mine", text=tenant))
         assert [entry.text for entry in held.listings.scan(SEARCHES, tenant)] == [tenant]
@@ -201,7 +201,7 @@ class Ending:
 
 
 def test_a_session_that_ends_while_a_role_is_taken_is_no_refusal(server: Server) -> None:
-    """Whoever is told of a lost connection tries again; only a right that is missing is told as one."""
+    """A lost connection is tried again; only a missing right is reported as one."""
     with (
         a_database(server, "of_postgres", owner="postgres") as url,
         psycopg.connect(url, autocommit=True, cursor_factory=RawCursor) as connection,
@@ -210,8 +210,8 @@ def test_a_session_that_ends_while_a_role_is_taken_is_no_refusal(server: Server)
         step_down(Ending(connection, server))
 
 
-def test_an_exempt_user_who_cannot_step_down_is_refused(server: Server) -> None:
-    """At once, with what to do: the store does not work without row-level security."""
+def test_an_exempt_user_who_cannot_change_role_is_refused(server: Server) -> None:
+    """At once, with what to do: the store needs row-level security."""
     make_user(server, "exempt", "LOGIN BYPASSRLS")
     with (
         a_database(server, "of_exempt", owner="exempt") as url,
@@ -221,7 +221,7 @@ def test_an_exempt_user_who_cannot_step_down_is_refused(server: Server) -> None:
 
 
 def test_a_user_without_rights_is_refused(server: Server) -> None:
-    """Who may not make tables is told so at once."""
+    """A user who may not create tables gets the error at once."""
     make_user(server, "stranger")
     with a_database(server, "of_somebody_else"):
         url = address(server, "of_somebody_else", "stranger")
@@ -229,8 +229,8 @@ def test_a_user_without_rights_is_refused(server: Server) -> None:
             PostgresStore(url, busy_seconds=30)
 
 
-def test_a_user_may_be_lent_the_tables(server: Server) -> None:
-    """Who is granted what the store needs works on tables that another has made, under row-level security."""
+def test_a_user_may_be_granted_the_tables(server: Server) -> None:
+    """With the rights the store needs, tables of another owner work, under row-level security."""
     make_user(server, "lodger")
     with a_database(server, "lent", owner=ORDINARY) as url:
         PostgresStore(url, busy_seconds=10).close()

@@ -1,4 +1,4 @@
-"""Bringing a database to the declared schema: once, by one of all who come, wholly or not at all."""
+"""Migrating a database to the declared schema: once, by one process of all, wholly or not at all."""
 
 import threading
 import time
@@ -43,7 +43,7 @@ def test_eight_processes_open_an_empty_database_at_once(server: Server, owner: s
 
 
 def test_a_database_of_a_newer_program_is_left_alone(server: Server) -> None:
-    """It says what it does not know, and what to do."""
+    """The error names the unknown migration, and what to do."""
     with a_database(server, "newer") as url:
         made(url)
         run(url, f"INSERT INTO {RECORD} VALUES ('9999-from-the-future', 0)")
@@ -52,8 +52,8 @@ def test_a_database_of_a_newer_program_is_left_alone(server: Server) -> None:
 
 
 @pytest.mark.parametrize("name", ['"Tenant"', "search_cache", '"Research_Cache"', "harness_uses", RECORD])
-def test_somebody_elses_table_is_left_alone(server: Server, name: str) -> None:
-    """A table of one of our names is told, and nothing is changed: no other table is made."""
+def test_another_programs_table_is_left_alone(server: Server, name: str) -> None:
+    """A table of one of our names is reported, and nothing is changed: no other table is made."""
     with a_database(server, "taken", extension=False) as url:
         run(url, f"CREATE TABLE {name} (anything INT)", f"INSERT INTO {name} VALUES (7)")
         before = run(url, EVERYTHING)
@@ -80,7 +80,7 @@ SHAPES = """
 
 
 @pytest.mark.parametrize("owner", ["postgres", ORDINARY])
-def test_tables_of_another_program_are_refused_or_lived_with(server: Server, owner: str) -> None:
+def test_tables_of_another_program_are_refused_or_kept(server: Server, owner: str) -> None:
     """The message says how: all tables of the harness are in another schema, and theirs are unchanged."""
     with a_database(server, "of_another_program", owner=owner) as url:
         run(url, *OTHERS)
@@ -108,7 +108,7 @@ def test_tables_of_another_program_are_refused_or_lived_with(server: Server, own
 def test_a_migration_that_fails_leaves_nothing_and_is_done_later(
     server: Server, monkeypatch: pytest.MonkeyPatch, at: int
 ) -> None:
-    """All of it or nothing, together with its record; the next opening goes on from there."""
+    """All of it or nothing, together with its record; the next opening continues from there."""
     with a_database(server, "half_way") as url:
         with monkeypatch.context() as patched:
             patched.setattr(schema, "MIGRATIONS", failing(at))
@@ -123,7 +123,7 @@ def test_a_migration_that_fails_leaves_nothing_and_is_done_later(
 
 
 def test_a_database_without_indexes_by_time_gets_them(server: Server) -> None:
-    """One of the program before them: they are as a new database has them, and every row is there."""
+    """A database of an older program: they are as in a new database, and every row is there."""
     by_time = "SELECT indexdef FROM pg_indexes WHERE indexdef LIKE '%(tenant, created_at)' ORDER BY 1"
     with a_database(server, "without_indexes") as url:
         store = PostgresStore(url, busy_seconds=10)
@@ -142,7 +142,7 @@ def test_a_database_without_indexes_by_time_gets_them(server: Server) -> None:
 
 
 def test_a_database_without_audits_gets_their_table(server: Server) -> None:
-    """One of the program before them, whose role has no right to it yet: its own tenants' audits are kept."""
+    """One of an older program, whose role has no right to it yet: its own tenants' audits are kept."""
     with a_database(server, "without_audits") as url:
         made(url)
         run(url, "DROP TABLE harness_audits", f"DELETE FROM {RECORD} WHERE name = '0004-audits'")
@@ -154,7 +154,7 @@ def test_a_database_without_audits_gets_their_table(server: Server) -> None:
 
 @pytest.mark.slow
 def test_a_process_killed_in_a_migration_leaves_nothing(server: Server) -> None:
-    """The server takes back what it had begun, as soon as it notices; who comes next makes it all."""
+    """The server undoes its work as soon as it notices; the next process makes it all."""
     with a_database(server, "killed") as url:
         play("die_in_a_migration", url, status=-9)
         assert run(url, EVERYTHING) == []
@@ -163,8 +163,8 @@ def test_a_process_killed_in_a_migration_leaves_nothing(server: Server) -> None:
         assert len(run(url, f"SELECT name FROM {RECORD}")) == len(MIGRATIONS)
 
 
-def test_a_server_without_pgvector_is_told_so(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By what to install, and nothing is left."""
+def test_a_server_without_pgvector_is_refused(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error says what to install, and nothing is left."""
     monkeypatch.setattr(
         schema, "_BEFORE", ("CREATE EXTENSION IF NOT EXISTS vectors_of_another_name", schema._BEFORE[1])
     )
@@ -174,8 +174,8 @@ def test_a_server_without_pgvector_is_told_so(server: Server, monkeypatch: pytes
         assert run(url, EVERYTHING) == []
 
 
-def test_an_owner_without_the_extension_is_told_what_is_missing(server: Server) -> None:
-    """An ordinary user may not install what is not trusted."""
+def test_an_owner_without_the_extension_gets_its_name(server: Server) -> None:
+    """An ordinary user may not install an extension that is not trusted."""
     with (
         a_database(server, "not_mine_to_extend", owner=ORDINARY, extension=False) as url,
         pytest.raises(MigrationError, match="permission denied to create extension"),
@@ -184,7 +184,7 @@ def test_an_owner_without_the_extension_is_told_what_is_missing(server: Server) 
 
 
 def test_an_ordinary_owner_needs_no_more_than_the_database(server: Server) -> None:
-    """With the extension installed by somebody who may, one command does the rest, and no role is made."""
+    """Once an administrator has installed the extension, one command does the rest, and no role is made."""
     with a_database(server, "ordinary", owner=ORDINARY) as url:
         store = PostgresStore(url, busy_seconds=10)
         store.rows.put(SEARCHES, TENANT, an_entry("k"))
@@ -194,7 +194,7 @@ def test_an_ordinary_owner_needs_no_more_than_the_database(server: Server) -> No
 
 
 def test_opening_again_takes_no_lock(server: Server, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Somebody who migrates for a long time keeps nobody from opening a database that is up to date."""
+    """A long migration does not stop other processes from opening a database that is up to date."""
     made(url)
     holding, done = threading.Event(), threading.Event()
 

@@ -1,4 +1,4 @@
-"""What other programs on the same database find: names, columns, keys, cascades."""
+"""Schema for other programs on the same database: names, columns, keys, cascades."""
 
 import pytest
 
@@ -28,13 +28,13 @@ COLUMNS = {
 
 @pytest.mark.parametrize("table", COLUMNS)
 def test_the_agreed_columns_are_there(store: PostgresStore, server: Server, table: str) -> None:
-    """With their types, whatever further ones there are."""
+    """With their types, whatever other columns there are."""
     sql = "SELECT column_name, data_type FROM information_schema.columns WHERE table_name = %s"
     assert COLUMNS[table].items() <= dict(server.execute(sql, table)).items()
 
 
-def test_what_a_tool_row_must_have_is_not_null(store: PostgresStore, server: Server) -> None:
-    """Only who made it may be unknown (of the columns that are agreed)."""
+def test_required_columns_of_a_tool_row_are_not_null(store: PostgresStore, server: Server) -> None:
+    """Only the creator may be unknown (of the agreed columns)."""
     sql = "SELECT column_name FROM information_schema.columns WHERE table_name = %s AND is_nullable = 'YES'"
     nullable = {name for (name,) in server.execute(sql, "Research_Cache")}
     assert nullable & set(COLUMNS["Research_Cache"]) == {"created_by"}
@@ -79,7 +79,7 @@ def test_every_reference_holds_the_tenant(store: PostgresStore, server: Server) 
 
 
 def test_every_table_has_forced_row_level_security(store: PostgresStore, server: Server) -> None:
-    """On, and for the owner, too; only the record of migrations is everybody's."""
+    """Also for the owner; only the record of migrations is open to all."""
     sql = """
         SELECT oid::regclass::text FROM pg_class
         WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND NOT (relrowsecurity AND relforcerowsecurity)
@@ -88,7 +88,7 @@ def test_every_table_has_forced_row_level_security(store: PostgresStore, server:
 
 
 def numbers(server: Server, tenant: str) -> dict[str, int]:
-    """Return how many rows each table has of a tenant, told without the store."""
+    """Return how many rows each table has of a tenant, read without the store."""
     return {
         name: int(server.execute(f"SELECT count(*) FROM {name} WHERE {column} = %s", tenant)[0][0])
         for name, column in TENANT_COLUMNS.items()
@@ -109,7 +109,7 @@ def test_a_tenant_deleted_by_plain_sql_leaves_nothing(store: PostgresStore, serv
 
 
 def test_a_user_deleted_by_plain_sql_leaves_the_work(store: PostgresStore, server: Server) -> None:
-    """The user's tool rows are nobody's, the tokens go, and other users keep theirs."""
+    """The user's tool rows have no user, the tokens are deleted, and other users keep theirs."""
     filled(store, "acme")
     server.execute("""DELETE FROM "User" WHERE tenant_id = 'acme' AND id = 'ann'""")
     made_by = server.execute("""SELECT cache_key, created_by FROM "Research_Cache" ORDER BY cache_key""")
@@ -117,8 +117,8 @@ def test_a_user_deleted_by_plain_sql_leaves_the_work(store: PostgresStore, serve
     assert [token.key for token in store.listings.scan("access_tokens", "acme")] == ["ben"]
 
 
-def test_a_row_deleted_by_plain_sql_takes_what_it_taught(store: PostgresStore, server: Server) -> None:
-    """The trigger does it, whoever deletes."""
+def test_a_row_deleted_by_plain_sql_loses_its_meanings(store: PostgresStore, server: Server) -> None:
+    """The trigger deletes them, for any user."""
     filled(store, "acme")
     server.execute("DELETE FROM search_cache")
     assert store.nearest.meanings("acme", ["WHO"]) == []

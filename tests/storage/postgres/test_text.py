@@ -1,4 +1,4 @@
-"""Whatever text comes, it comes back as it was, or is refused by a typed error."""
+"""Any text comes back unchanged, or is refused by a typed error."""
 
 import math
 import random
@@ -48,7 +48,7 @@ json = st.recursive(
 
 @given(utf8)
 def test_escaping_is_undone(text: str) -> None:
-    """No NUL remains, and nothing is lost; no escape stands alone, as nobody's name does."""
+    """No NUL remains, and nothing is lost; no text becomes a single escape, the name for no tenant."""
     stored = escaped(text)
     assert "\0" not in stored
     assert stored != "\x1b"
@@ -110,7 +110,7 @@ def test_any_json_of_a_tool_comes_back(
 
 @pytest.mark.parametrize(("number", "kept"), [(1e16, 10**16), (-0.0, 0.0), (1e308, 1e308), (5e-324, 5e-324)])
 def test_a_number_of_a_tool_comes_back_equal(store: PostgresStore, number: float, kept: float) -> None:
-    """Though not always in the same spelling: JSONB knows no exponents, and no negative zero."""
+    """But not always in the same spelling: JSONB has no exponents, and no negative zero."""
     entry = replace(a_tool_entry("k", created_by=None), payload=canonical_json([number]).encode())
     store.rows.put("tool_cache", TENANT, entry)
     got = store.rows.get("tool_cache", TENANT, "k")
@@ -121,7 +121,7 @@ def test_a_number_of_a_tool_comes_back_equal(store: PostgresStore, number: float
 @some
 @given(surrogates)
 def test_lone_surrogates_are_an_invalid_input(store: PostgresStore, broken: str) -> None:
-    """Wherever they stand, in reading and in writing; nothing is half done."""
+    """Wherever they are, in reading and in writing; nothing is half done."""
     entries: list[tuple[str, Entry]] = [
         (TENANT, replace(an_entry("k"), key=broken)),
         (broken, an_entry("k")),
@@ -165,8 +165,8 @@ def noise(length: int) -> str:
     ],
     ids=["key", "scope", "meaning"],
 )
-def test_what_is_too_long_for_an_index_is_refused(store: PostgresStore, change: dict[str, object]) -> None:
-    """By an invalid input; keys are digests of 64 characters, so nobody meets it by accident."""
+def test_a_key_too_long_for_an_index_is_refused(store: PostgresStore, change: dict[str, object]) -> None:
+    """By an invalid input; keys are digests of 64 characters, so this does not happen by accident."""
     with pytest.raises(InvalidInput, match="too long"):
         store.rows.put(SEARCHES, TENANT, replace(an_entry("k"), **change))
     assert list(store.listings.scan(SEARCHES, TENANT)) == []
@@ -180,8 +180,8 @@ def test_keys_and_names_of_usual_lengths_are_kept(store: PostgresStore, length: 
     assert store.rows.get(SEARCHES, tenant, noise(length)) is not None
 
 
-def test_a_long_key_is_asked_for_in_vain(store: PostgresStore) -> None:
-    """No row can have it: that is a miss, not an error."""
+def test_a_long_key_is_a_miss(store: PostgresStore) -> None:
+    """No row can have it; it is not an error."""
     assert store.rows.get(SEARCHES, TENANT, noise(10_000)) is None
     assert store.rows.delete(SEARCHES, TENANT, [noise(10_000)]) == 0
 
@@ -204,7 +204,7 @@ def test_a_payload_of_16_megabytes_comes_back(store: PostgresStore) -> None:
 
 
 def broken_vectors() -> list[bytes]:
-    """Return embeddings that no vector can be compared with."""
+    """Return embeddings that cannot be compared with any vector."""
     numbers = [[math.nan] * 32, [math.inf] * 32, [1.0] * 31 + [-math.inf], [1.0] * 20_000]
     return [b"", b"\0", b"abc", *(np.array(each, "<f4").tobytes() for each in numbers)]
 
@@ -227,8 +227,8 @@ def test_a_broken_embedding_is_never_near(store: PostgresStore, table: str, embe
 @pytest.mark.parametrize(
     "damage", ["query_a = 'x'", "query_b = ''", "overlap = 1.5", "similarity = 'NaN'", "created_at = 'Infinity'"]
 )
-def test_a_damaged_audit_is_told_and_deleted(store: PostgresStore, damage: str) -> None:
-    """The schema lets it in, and nobody reads it; the others stay."""
+def test_a_damaged_audit_is_reported_and_deleted(store: PostgresStore, damage: str) -> None:
+    """The schema allows it, and it is never read; the others stay."""
     first, second = an_audit("a", "b"), an_audit("c", "d", at=1.0)
     for audit in (first, second):
         store.audits.put(TENANT, audit)
@@ -260,8 +260,8 @@ def test_numbers_that_no_column_holds_are_refused(store: PostgresStore, own: tup
 
 @pytest.mark.parametrize("moment", [math.inf, 1e15, 253_402_300_800.0, -1e10, 0.1])
 @pytest.mark.parametrize("table", [SEARCHES, "tool_cache"])
-def test_any_moment_is_kept_or_refused(store: PostgresStore, table: str, moment: float) -> None:
-    """Rows that never expire stay; what no calendar holds is refused by a typed error."""
+def test_any_time_is_kept_or_refused(store: PostgresStore, table: str, moment: float) -> None:
+    """Rows that never expire stay; a time outside the calendar is refused by a typed error."""
     made = an_entry("k") if table == SEARCHES else a_tool_entry("k", created_by=None)
     entry = replace(made, expires_at=moment)
     try:

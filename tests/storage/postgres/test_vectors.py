@@ -1,4 +1,4 @@
-"""An index for each large scope: made beside all other work, used, and good enough; gone with its tenant."""
+"""An index for each large scope: built next to all other work, used, good enough, and dropped with its tenant."""
 
 import time
 from collections.abc import Iterator
@@ -46,7 +46,7 @@ def fill(store: PostgresStore, tenant: str, vectors: Vectors) -> None:
 
 
 def fresh(number: int, scope: tuple[str, ...]) -> bool:
-    """Say whether a row of `fill` may be found."""
+    """Return whether a row of `fill` may be found."""
     return number % 2 == 0 and (number % 3 == 0) == (scope == OTHER_SCOPE)
 
 
@@ -57,7 +57,7 @@ def indexes(server: Server, *, valid: bool = True) -> list[str]:
 
 
 def wait_for_index(server: Server, number: int = 1) -> None:
-    """Wait until so many indexes are made."""
+    """Wait until `number` indexes are made."""
     deadline = time.monotonic() + 120
     while len(indexes(server)) < number:
         assert time.monotonic() < deadline, "no index is made"
@@ -88,7 +88,7 @@ def large(url: str) -> Iterator[PostgresStore]:
 
 
 def test_an_index_finds_the_true_neighbours(large: PostgresStore, server: Server) -> None:
-    """Of 3,000 rows beside another tenant's, half expired and in two scopes, at least 98 % of the nearest eight."""
+    """At least 98 % of the nearest eight of 3,000 rows, half expired, in two scopes, next to another tenant's."""
     vectors = clustered(ROWS, 2)
     fill(large, TENANT, vectors)
     fill(large, "other", clustered(ROWS, 3))
@@ -116,7 +116,7 @@ def test_an_index_finds_the_true_neighbours(large: PostgresStore, server: Server
 
 
 def uses_index(store: PostgresStore, vector: Vectors) -> bool:
-    """Say whether the server answers the statement by the index."""
+    """Return whether the server answers the statement by the index."""
     table = POSTGRES_TABLES[SEARCHES]
     text = f"[{','.join(map(str, vector.tolist()))}]"
     bound = (TENANT, *SCOPES[SEARCHES], MODEL, NOW, DIMENSION, text, 32)
@@ -126,7 +126,7 @@ def uses_index(store: PostgresStore, vector: Vectors) -> bool:
 
 
 def test_a_new_row_is_found_with_an_index(small: PostgresStore, server: Server) -> None:
-    """An index knows every row as soon as it is put, and none that has gone."""
+    """An index finds every row as soon as it is put, and no deleted one."""
     put(small)
     ask(small, vector_of("0"))
     wait_for_index(server)
@@ -138,8 +138,8 @@ def test_a_new_row_is_found_with_an_index(small: PostgresStore, server: Server) 
     assert "new" not in keys_near(small, vector_of("new"), 3)
 
 
-def test_each_tenant_has_an_index_of_its_own(small: PostgresStore, server: Server) -> None:
-    """Whoever is large; and nobody finds by it what is another's."""
+def test_each_large_tenant_has_its_own_index(small: PostgresStore, server: Server) -> None:
+    """No tenant finds another's rows by it."""
     put(small)
     put(small, "large")
     put(small, "little", 3)
@@ -154,12 +154,12 @@ def test_each_tenant_has_an_index_of_its_own(small: PostgresStore, server: Serve
 
 
 def break_off(server: Server, name: str) -> None:
-    """Leave an index as somebody who was killed leaves it."""
+    """Leave an index as a killed process leaves it."""
     server.execute("UPDATE pg_index SET indisvalid = false WHERE indexrelid = %s::regclass", f'"{name}"')
 
 
-def test_an_index_that_was_never_finished_is_told_and_dropped(small: PostgresStore, server: Server) -> None:
-    """`verify` names it, with `repair` it goes, and the next one that is made is whole."""
+def test_an_index_that_was_never_finished_is_reported_and_dropped(small: PostgresStore, server: Server) -> None:
+    """`verify` names it, `repair` drops it, and the next one that is built is whole."""
     put(small)
     assert small.admin.reindex() == 25
     (name,) = indexes(server)
@@ -171,8 +171,8 @@ def test_an_index_that_was_never_finished_is_told_and_dropped(small: PostgresSto
     assert small.admin.verify(repair=False) == []
 
 
-def test_an_index_that_was_never_finished_is_made_anew(small: PostgresStore, server: Server) -> None:
-    """Without anybody's help: it does not stand in the way of the next attempt."""
+def test_an_index_that_was_never_finished_is_rebuilt(small: PostgresStore, server: Server) -> None:
+    """Without any help: it does not stop the next attempt."""
     put(small)
     small.admin.reindex()
     (name,) = indexes(server)
@@ -185,7 +185,7 @@ def test_an_index_that_was_never_finished_is_made_anew(small: PostgresStore, ser
 
 
 def test_a_builder_that_dies_leaves_searches_right(small: PostgresStore, server: Server) -> None:
-    """Its session ends in the middle: rows are compared one by one until somebody makes the index."""
+    """Its session ends in the middle: rows are compared one by one until the index is built."""
     import psycopg
 
     put(small)
@@ -207,8 +207,8 @@ def test_a_builder_that_dies_leaves_searches_right(small: PostgresStore, server:
     assert indexes(server, valid=False) == []
 
 
-def test_reindexing_makes_what_is_large_anew(small: PostgresStore, server: Server) -> None:
-    """And drops what nobody needs any longer."""
+def test_reindexing_rebuilds_large_indexes(small: PostgresStore, server: Server) -> None:
+    """And drops those that are not needed any more."""
     put(small)
     put(small, "large")
     put(small, "little", 3)
@@ -221,8 +221,8 @@ def test_reindexing_makes_what_is_large_anew(small: PostgresStore, server: Serve
     assert indexes(server)[0] in first
 
 
-def test_a_tenants_indexes_go_with_it(small: PostgresStore, server: Server) -> None:
-    """At once where the store forgets it; by `verify` where plain SQL deleted it."""
+def test_a_tenants_indexes_are_dropped_with_it(small: PostgresStore, server: Server) -> None:
+    """At once if the store deletes it; by `verify` if plain SQL deleted it."""
     put(small)
     put(small, "large")
     small.admin.reindex()

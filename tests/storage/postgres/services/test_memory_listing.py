@@ -1,4 +1,4 @@
-"""Listing and forgetting what is remembered."""
+"""Listing and deleting memories."""
 
 # ruff: noqa: F401, F403 - the very tests; the store comes last, instead of theirs
 from tests.chat.conftest import clock, embedder, journal, memory, remembering

@@ -1,4 +1,4 @@
-"""Exporting and importing what is remembered."""
+"""Exporting and importing memories."""
 
 # ruff: noqa: F401, F403 - the very tests; the store comes last, instead of theirs
 from tests.chat.conftest import clock, embedder, journal, memory, remembering

@@ -1,4 +1,4 @@
-"""Two tenants of a team's database: whatever one does, the other sees what it would see in a database of its own."""
+"""Two tenants of a team's database: each sees what it would see in a separate database, whatever the other does."""
 
 from pathlib import Path
 
