@@ -6,4 +6,4 @@ from tests.server.mcp.test_serve_mcp import *
 from tests.storage.postgres.services.team import settings
 
 # these spoil the file of a SQLite store
-del test_a_dead_database_refuses
+del test_requests_are_refused_if_tokens_cannot_be_read

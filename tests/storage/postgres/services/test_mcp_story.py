@@ -6,4 +6,4 @@ from tests.server.mcp.test_agent_session import *
 from tests.storage.postgres.services.team import settings
 
 # these spoil the file of a SQLite store
-del test_a_dead_database_is_an_envelope
+del test_an_unusable_database_is_an_error_response
