@@ -175,7 +175,7 @@ def test_out_of_reach_the_local_model_serves(harness: Program, endpoint: Endpoin
     ended = harness("search", ASKED, "--json")
     assert (ended.code, ended.told["found"]) == (0, "semantic")
     warnings = [line for line in ended.err.splitlines() if line.startswith("warning: ")]
-    (warning,) = [line for line in warnings if "serves" in line]
+    (warning,) = [line for line in warnings if "using the local embedding model instead" in line]
     assert WARNING in warning
     assert f"{endpoint.id} cannot be reached" in warning
 
@@ -298,7 +298,7 @@ def test_a_variable_without_a_key_is_wrong_usage(
     monkeypatch.setenv("HARNESS_EMBEDDING_KEY_VARIABLE", "MY_KEY")
     assert "variable MY_KEY holds no key" in harness("search", ASKED).one_line_error(2)
     broken = [each["name"] for each in harness("doctor", "--json").told["findings"] if each["state"] == "broken"]
-    assert broken == ["embedder", "meaning", "engine"]
+    assert broken == ["embedder", "meaning"]
     assert harness("search", ASKED, "--offline").code == 6
 
 

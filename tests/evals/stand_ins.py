@@ -77,7 +77,7 @@ def task_text(name: str, notes: Path, split: str = "tune") -> str:
 def fact_task(name: str, split: Any = "tune") -> Task:
     """Return a task with `FACTS` vital nuggets; each one in the report adds 0.05 to the score."""
     nuggets = tuple(Nugget(f"fact {n}", "vital", (f"fact number {n} holds",)) for n in range(FACTS))
-    return Task(name, f"What of {name}?", "research", "corpus:none", Structure(at_least=1), nuggets, ("gold",), split)
+    return Task(name, f"What of {name}?", Structure(at_least=1), "research", "corpus:none", nuggets, ("gold",), split)
 
 
 def fact_tasks(tune: int = 10, confirm: int = 3) -> list[Task]:

@@ -41,7 +41,7 @@ def task(*, sections: Structure | None = None, **changed: tuple[str, ...] | tupl
     """Return a task about soup."""
     fields: dict[str, object] = {"gold": ("a",), "same": ()} | changed
     return Task(
-        "T_X", "Which soup?", "research", "corpus:x", sections or Structure(at_least=3), (VITAL, OKAY), split="tune",
+        "T_X", "Which soup?", sections or Structure(at_least=3), "research", "corpus:x", (VITAL, OKAY), split="tune",
         **fields,
     )  # fmt: skip
 
@@ -232,7 +232,7 @@ def test_invalid_weights_are_reported_with_their_line(tmp_path: Path, text: str,
 
 def test_a_task_without_an_answer_key_has_no_score_for_it() -> None:
     """Its total is that of the other scorers, in the proportion of their weights."""
-    bare = Task("T_X", "Which soup?", "research", "corpus:x", Structure(at_least=1))
+    bare = Task("T_X", "Which soup?", Structure(at_least=1), "research", "corpus:x")
     scored = score(bare, said("The soup is hot."))
     assert set(scored.values) == {"citation_recall", "citation_precision", "structure", "length"}
     weights = weights_for(bare)

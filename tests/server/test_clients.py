@@ -51,7 +51,7 @@ def test_langchain_shows_why_a_search_is_refused(address: str) -> None:
     from langchain_community.utilities import SearxSearchWrapper
 
     searx = SearxSearchWrapper(searx_host=f"{address}/search")
-    with pytest.raises(ValueError, match="there is no category"):
+    with pytest.raises(ValueError, match="no such category"):
         searx.run("rag", categories=["images"])
 
 
@@ -95,7 +95,7 @@ def test_tavily_shows_why_a_search_is_refused(address: str, instance: Instance) 
     from tavily import BadRequestError, TavilyClient, UsageLimitExceededError
 
     with TavilyClient(api_key="tvly-x", api_base_url=f"{address}/tavily") as client:
-        with pytest.raises(BadRequestError, match="topic cannot be 'news'"):
+        with pytest.raises(BadRequestError, match="topic='news' is not supported"):
             client.search("rag", topic="news")
         with pytest.raises(BadRequestError, match="max_results"):
             client.search("rag", max_results=1_000)
@@ -109,7 +109,7 @@ def test_tavily_shows_alternatives_for_other_endpoints(address: str) -> None:
     from tavily import BadRequestError, TavilyClient
 
     with TavilyClient(api_key="tvly-x", api_base_url=f"{address}/tavily") as client:
-        with pytest.raises(BadRequestError, match=r"crawl is not served here.*/tavily/extract"):
+        with pytest.raises(BadRequestError, match=r"crawl is not supported.*/tavily/extract"):
             client.crawl("https://example.org")
         with pytest.raises(BadRequestError, match=r"map is not served here.*include_domains"):
             client.map("https://example.org")
@@ -130,7 +130,7 @@ def test_tavily_searches_and_reads_asynchronously(address: str, instance: Instan
             found = await client.search("rag", max_results=2)
             await client.search("rag", max_results=2)
             read = await client.extract(httpserver.url_for("/page"))
-            with pytest.raises(BadRequestError, match="country cannot be 'germany'"):
+            with pytest.raises(BadRequestError, match="country='germany' is not supported"):
                 await client.search("rag", country="germany")
         return [each["url"] for each in found["results"]], [each["raw_content"] for each in read["results"]]
 
@@ -151,7 +151,7 @@ def test_both_clients_can_send_a_token(address: str, token: Callable[..., str], 
         assert client.search("rag")["usage"] == {"credits": 0}
     with (
         TavilyClient(api_key="tvly-x", api_base_url=f"{address}/tavily") as client,
-        pytest.raises(InvalidAPIKeyError, match="needs a token"),
+        pytest.raises(InvalidAPIKeyError, match="a token is required"),
     ):
         client.search("rag")
     assert len(instance.asked) == 1

@@ -259,7 +259,7 @@ def test_no_results_is_an_empty_list(httpserver: HTTPServer, folder: Path) -> No
         (Response(ANOMALY, 200, content_type=HTML), RateLimited, "a robot test"),
         (Response("slow down", 429), RateLimited, "HTTP 429"),
         (Response("<p>oops</p>", 500, content_type=HTML), EngineUnavailable, "HTTP 500"),
-        (Response("", content_type=HTML), EngineUnavailable, "no result page"),
+        (Response("", content_type=HTML), EngineUnavailable, "not a result page"),
         (Response("x", headers={"Content-Disposition": "attachment"}), EngineUnavailable, "the browser failed"),
     ],
     ids=["202", "challenge", "429", "500", "nothing", "download"],
