@@ -4,19 +4,20 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from harness.cache import Answer, Cache, Policy
 from harness.cache.tables import COMPLETIONS, PAGES, UNANSWERED
-from harness.core.entries import Entry, Hit, Miss
+from harness.core.entries import Hit, Miss
 from harness.core.pages import Page
 from harness.errors import AddressRefused, InvalidInput, ModelUnavailable, OfflineMiss, PageError, StoreError
 from harness.ports import Completion, Message
 from harness.storage.sqlite.store import SqliteStore
 from tests.cache.stand_ins import semantic_cache
-from tests.fakes import FakeClock
+from tests.fakes import FakeClock, refusing
 
 URL = "https://example.org/a?x=1"
 HOUR = 3_600.0
@@ -67,12 +68,10 @@ class Model:
         return Completion(self.text, whole=True, prompt_tokens=7)
 
 
-class FullStore(SqliteStore):
-    """A store that takes nothing more."""
-
-    def put(self, table: str, tenant: str, entry: Entry, *, sweep_before: float | None = None) -> None:
-        """Refuse."""
-        raise StoreError("the disk is full")
+def full_store(path: Path) -> SqliteStore:
+    """Return a store that takes nothing more."""
+    store: SqliteStore = refusing(StoreError("the disk is full"), "rows.put", store=SqliteStore(path))
+    return store
 
 
 @pytest.fixture
@@ -330,7 +329,7 @@ def test_a_page_that_cannot_be_stored_is_returned(
     store: SqliteStore, clock: FakeClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A full disk costs an error in the log, once."""
-    full = FullStore(store.path)
+    full = full_store(store.path)
     cache = Cache(full, clock=clock)
     for _ in range(2):
         assert cache.pages.answer(URL, Reader("read all the same")).value.text == "read all the same"
@@ -340,7 +339,7 @@ def test_a_page_that_cannot_be_stored_is_returned(
 
 def test_a_failure_on_a_full_disk_is_still_that_failure(store: SqliteStore, clock: FakeClock) -> None:
     """If the failure cannot be shared, it is still raised."""
-    full = FullStore(store.path)
+    full = full_store(store.path)
     with pytest.raises(PageError, match="gone"):
         Cache(full, clock=clock).pages.answer(URL, Reader(PageError("gone")))
     full.close()

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -176,18 +177,18 @@ def test_two_caches_of_one_process_compute_once(store: SqliteStore) -> None:
     assert [answer.value for answer in got] == [results("x")] * 4
 
 
-class NoTurns:
-    """A store that is asked for turns alone, and gives everybody one."""
+class FreeLocks:
+    """Locks that every caller gets at once."""
 
     @contextmanager
-    def turn(self, name: str, wait: float) -> Iterator[bool]:
+    def hold(self, name: str, wait: float) -> Iterator[bool]:
         """See `Locks.hold`."""
         yield True
 
 
 def test_a_forked_child_does_not_wait_for_a_thread_of_its_parent() -> None:
     """The thread that computes is not in the child: the child computes for itself."""
-    once: SingleFlight[str] = SingleFlight(NoTurns(), 1.0)  # type: ignore[arg-type]
+    once: SingleFlight[str] = SingleFlight(SimpleNamespace(locks=FreeLocks()), 1.0)  # type: ignore[arg-type]
     computing, ended = threading.Event(), threading.Event()
 
     def compute() -> str:

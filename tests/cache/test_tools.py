@@ -23,7 +23,7 @@ from harness.errors import InvalidInput, OfflineMiss, RateLimited, SearchError, 
 from harness.ports import Store
 from harness.storage.sqlite.store import SqliteStore
 from tests.cache.stand_ins import bare, semantics
-from tests.fakes import FakeClock, MemoryStore
+from tests.fakes import FakeClock, MemoryStore, refusing
 
 ROOT = Path(__file__).parents[2]
 JOBS = [{"title": "Engineer", "city": "Berlin"}, {"title": "Analyst", "city": "Bonn"}]
@@ -489,12 +489,7 @@ def test_a_cache_that_is_not_read_or_not_written_is_left_alone(store: Store, clo
 
 def test_a_full_store_loses_no_answer(clock: FakeClock, caplog: pytest.LogCaptureFixture) -> None:
     """A full disk is logged once, and results are returned."""
-
-    class Full(MemoryStore):
-        def put(self, table: str, tenant: str, entry: Entry, *, sweep_before: float | None = None) -> None:
-            raise StoreError("the disk is full")
-
-    cache = Cache(Full(), clock=clock)
+    cache = Cache(refusing(StoreError("the disk is full"), "rows.put"), clock=clock)
     assert [cache.tools.answer("x", query, Tool()).value for query in ("q", "p")] == ["found"] * 2
     assert caplog.text.count("the disk is full") == 1
 

@@ -19,7 +19,7 @@ from harness.research.gathering import GatheredSource
 from harness.research.scoring import ChunkSet
 from harness.settings import WritingSettings
 from harness.vector_cache import Anchor, StoredChunk, VectorCache
-from tests.fakes import MemoryStore, WordEmbedder
+from tests.fakes import MemoryStore, WordEmbedder, refusing
 
 TEXTS = {"a": [f"a{n} one two" for n in range(6)], "b": [f"b{n} one two" for n in range(3)]}
 
@@ -270,17 +270,10 @@ def test_a_damaged_context_is_made_again(payload: bytes) -> None:
 
 def test_a_store_that_cannot_be_written_shows_the_same() -> None:
     """Chunks are made when they are needed."""
-
-    class Full(MemoryStore):
-        def put(self, *given: Any, **named: Any) -> None:
-            raise StoreError("the disk is full; make room")
-
-        def replace(self, *given: Any, **named: Any) -> int:
-            raise StoreError("the disk is full; make room")
-
+    full = refusing(StoreError("the disk is full; make room"), "rows.put", "rows.replace")
     one = source("one", 40)
     evidence = [excerpt(one, chunk_set(MemoryStore()), 7)]
-    assert show(Full(), evidence, 1_000) == show(MemoryStore(), evidence, 1_000)
+    assert show(full, evidence, 1_000) == show(MemoryStore(), evidence, 1_000)
 
 
 @pytest.mark.parametrize(

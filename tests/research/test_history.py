@@ -22,8 +22,8 @@ from harness.errors import EmbeddingError, InvalidInput, NotFound, SearchBackend
 from harness.knowledge import Knowledge
 from harness.ports import Store
 from harness.research.history import MAX_LIMIT, MAX_OFFSET, TABLES_OF, History, HistoryEntry, as_json, since_of
-from harness.storage.sqlite.store import SqliteStore
-from tests.fakes import FakeClock, MemoryStore, WordEmbedder
+from harness.storage.sqlite.store import SqliteParts, SqliteStore
+from tests.fakes import FakeClock, MemoryStore, WordEmbedder, put_payload, refusing
 
 RESULT = {"title": "Retries", "href": "https://example.org/retries", "body": "Retries stop after five attempts."}
 RUN = "20261122-101500-1a2b3c"
@@ -103,7 +103,7 @@ def put(store: Store, key: str, text: str, payload: bytes, *, at: float = NOW, t
     entry = Entry(key, text, payload, at, at + DAY, at, own[table])
     if table == KNOWLEDGE:  # which gets its vectors when it is written
         entry = replace(entry, embedding=WordEmbedder().embed([text])[0].tobytes(), embedder=WordEmbedder().id)
-    store.rows.put(table, "default", entry)
+    put_payload(store, table, entry)
 
 
 # --- by origin, and repeats
@@ -278,12 +278,7 @@ def test_vectors_of_another_model_are_not_compared(store: Store, clock: FakeCloc
 @in_memory
 def test_a_store_that_cannot_store_vectors_still_answers(clock: FakeClock, cache: Cache, tmp_path: Path) -> None:
     """Lookups are reads: if vectors cannot be stored (a locked or full store), they continue without."""
-
-    class Full(MemoryStore):
-        def embed(self, *_: Any) -> None:
-            raise StoreBusy("another process writes")
-
-    store = Full()
+    store = refusing(StoreBusy("another process writes"), "nearest.embed")
     Cache(store, clock=clock).searches.put("retries", [RESULT])
     assert past_of(store, clock).find("retries") == []
     assert titles(past_of(store, clock).find()) == ["retries"]
@@ -352,22 +347,23 @@ def test_the_last_page_says_that_it_is(history: History, cache: Cache, clock: Fa
     assert history.page(limit=3, offset=4).items == []
 
 
-def test_an_entry_deleted_during_a_lookup_leaves_a_gap_and_no_end(clock: FakeClock) -> None:
+def test_an_entry_deleted_during_a_lookup_leaves_a_gap_and_no_end(
+    clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """An entry deleted between listing and reading is left out; the pages after it are still there."""
+    store = MemoryStore()
+    get, gone = store.rows.get, ""
 
-    class Vanishing(MemoryStore):
-        gone = ""
+    def vanishing(table: str, tenant: str, key: str) -> Entry | None:
+        return None if key == gone else get(table, tenant, key)
 
-        def get(self, table: str, tenant: str, key: str) -> Entry | None:
-            return None if key == self.gone else super().get(table, tenant, key)
-
-    store = Vanishing()
+    monkeypatch.setattr(store.rows, "get", vanishing)
     cache = Cache(store, clock=clock)
     for number in range(5):
         cache.searches.put(f"retries {number}", [RESULT])
         clock.advance(1)
     history = past_of(store, clock)
-    store.gone = history.find()[1].id
+    gone = history.find()[1].id
     page = history.page(limit=3)
     assert (titles(page.items), page.more) == (["retries 4", "retries 2"], True)
 
@@ -546,7 +542,7 @@ def assert_harmless(past: HistoryEntry) -> None:
 @pytest.mark.parametrize("table", [table for tables in TABLES_OF.values() for table in tables])
 def test_damaged_payloads_are_shown_as_text(store: Store, history: History, table: str) -> None:
     """Whatever a row contains, it is listed, found by meaning, and returned in full, without an error."""
-    nasty = [each for each in NASTY if isinstance(store, MemoryStore) or _is_text(each)]
+    nasty = [each for each in NASTY if isinstance(store, SqliteParts) or _is_text(each)]
     for number, payload in enumerate(nasty):
         put(store, f"{number:08x}", f"retries {number}", payload, table=table)
     for found in (history.find(limit=100), history.find("retries", limit=100)):
@@ -637,14 +633,8 @@ def test_a_context_of_another_format_is_shown(history: History, cache: Cache) ->
 
 def test_an_unreadable_store_is_an_error(clock: FakeClock) -> None:
     """An unreadable database is an error; an empty history would be false."""
-
-    class Down(MemoryStore):
-        def timeline(self, *_: Any, **__: Any) -> Any:
-            raise StoreBusy("another process writes")
-
-        scopes = get = whole = timeline
-
-    history = past_of(Down(), clock)
+    methods = ("listings.timeline", "nearest.scopes", "rows.get", "rows.get_whole")
+    history = past_of(refusing(StoreBusy("another process writes"), *methods), clock)
     for look in (history.find, lambda: history.find("retries"), lambda: history.entry("search", "0")):
         with pytest.raises(StoreBusy):
             look()

@@ -28,7 +28,8 @@ from harness.research.model_writer import (
     write_with_model,
 )
 from harness.research.planner import make_plan
-from harness.research.run import Writing
+from harness.research.run import Writer
+from harness.settings import WritingSettings
 from tests.fakes import MemoryStore
 
 PROPERTY = settings(deadline=None, max_examples=100)
@@ -81,10 +82,8 @@ def written(
 ) -> Report:
     """Have a report written from `EVIDENCE`, through an empty cache."""
     model, cache = Model(answer, whole=whole), Cache(MemoryStore())
-    unsupported = "drop" if strict else unsupported
-    return write_with_model(
-        make_plan(QUESTION), EVIDENCE, shown(EVIDENCE), model, cache, writing=Writing(unsupported=unsupported)
-    )
+    writer = Writer(model, WritingSettings(strict=strict or unsupported == "drop", marked=unsupported == "mark"))
+    return write_with_model(make_plan(QUESTION), EVIDENCE, shown(EVIDENCE), model, cache, writer=writer)
 
 
 GOOD = f'## Answer\nFlour is needed. [1: "{FLOUR}"]\n'
@@ -359,12 +358,12 @@ def test_the_same_answer_gives_the_same_bytes() -> None:
     """The second time, the model is not asked."""
     cache, model, plan = Cache(MemoryStore()), Model(f'{GOOD}Rye keeps. [2: "{RYE}"]\nSo it is.'), make_plan(QUESTION)
     first, second = (
-        write_with_model(plan, EVIDENCE, shown(EVIDENCE), model, cache, writing=Writing()) for _ in range(2)
+        write_with_model(plan, EVIDENCE, shown(EVIDENCE), model, cache, writer=Writer(model)) for _ in range(2)
     )
     assert msgspec.json.encode(first) == msgspec.json.encode(second)
     assert first.markdown() == second.markdown()
     assert len(model.told) == 1
-    write_with_model(plan, EVIDENCE, shown(EVIDENCE), model, cache, writing=Writing(epoch="2"))
+    write_with_model(plan, EVIDENCE, shown(EVIDENCE), model, cache, writer=Writer(model, epoch="2"))
     assert len(model.told) == 2
 
 

@@ -27,7 +27,7 @@ from harness.research.run import Researcher, Writer
 from harness.research.run_record import RunError, new_run_id
 from harness.research.run_view import PastRun, passage_of, past_run
 from harness.settings import Settings
-from tests.fakes import FakeClock, MemoryStore
+from tests.fakes import FakeClock, MemoryStore, put_payload
 from tests.research.test_loop import TWO, DirectedEmbedder, Steps, Watched, ask, result, text
 from tests.research.test_model_writer import Model
 from tests.research.test_run import Scripted, change_services, researcher
@@ -496,7 +496,7 @@ def test_a_record_that_is_not_an_object_is_damaged(payload: bytes) -> None:
     cache = Cache(store)
     cache.runs.put(RUN, QUESTION, "scripted", {})
     [entry] = cache.runs.all()
-    store.rows.put("research_runs", "default", replace(entry, payload=payload))
+    put_payload(store, "research_runs", replace(entry, payload=payload))
     with pytest.raises(StoreCorrupt, match="cannot be read"):
         past_run(cache, RUN)
 

@@ -30,7 +30,7 @@ from harness.settings import FetchSettings
 from harness.sources.from_settings import Sources
 from harness.vector_cache import QUERIES
 from tests.cli.program import Program
-from tests.fakes import FakeClock, MemoryStore
+from tests.fakes import FakeClock, MemoryStore, put_payload
 from tests.research.test_loop import QUESTION, SITE, TWO, DirectedEmbedder, Model, Steps, ask, result
 from tests.research.test_run import PAGE, Library, Scripted, change_services, research, researcher
 
@@ -468,7 +468,7 @@ def spoil(store: MemoryStore, change: Any) -> None:
         decoded = json.loads(entry.payload)
         change(decoded["payload"])
         payload = json.dumps(decoded).encode()
-    store.rows.put(QUERIES, "default", replace(entry, payload=payload))
+    put_payload(store, QUERIES, replace(entry, payload=payload))
 
 
 DAMAGE: dict[str, Any] = {

@@ -1,6 +1,5 @@
 """Semantic lookups in a SQLite file."""
 
-import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
@@ -113,16 +112,19 @@ class SqliteNearest:
 
     def embed(self, table: str, tenant: str, key: str, embedding: bytes, embedder: str) -> None:
         """See `Nearest.embed`. The row is rewritten under a new `seq`, so that every process notices."""
-        declared = TABLES[table]
-
-        def write(connection: sqlite3.Connection) -> None:
-            row = connection.execute(f"{declared.select_whole} WHERE tenant = ? AND key = ?", (tenant, key)).fetchone()
-            if row:
-                # the row's own checksum stays: were it computed again, it would hide damage
-                sums = (row[-2], embedding_checksum(embedding, embedder))
-                connection.execute(declared.upsert, (*map(as_text, row[:-4]), embedding, embedder, *sums))
-
-        self._connections.write(write)
+        new = {
+            "embedding": embedding,
+            "embedder": embedder,
+            "embedding_checksum": embedding_checksum(embedding, embedder),
+        }
+        stored = TABLES[table].stored
+        # all else stays as it is, bytes that are no text too; a checksum computed again would hide damage
+        values = ", ".join(f":{column}" if column in new else column for column in stored)
+        sql = (
+            f"INSERT OR REPLACE INTO {table} ({', '.join(stored)}) "
+            f"SELECT {values} FROM {table} WHERE tenant = :tenant AND key = :key"
+        )
+        self._connections.write(lambda connection: connection.execute(sql, {**new, "tenant": tenant, "key": key}))
 
     def meanings(self, tenant: str, shorts: Sequence[str]) -> list[tuple[str, str]]:
         """See `Nearest.meanings`."""
