@@ -111,13 +111,13 @@ def test_tavily_shows_alternatives_for_other_endpoints(address: str) -> None:
     with TavilyClient(api_key="tvly-x", api_base_url=f"{address}/tavily") as client:
         with pytest.raises(BadRequestError, match=r"crawl is not supported.*/tavily/extract"):
             client.crawl("https://example.org")
-        with pytest.raises(BadRequestError, match=r"map is not served here.*include_domains"):
+        with pytest.raises(BadRequestError, match=r"map is not supported.*include_domains"):
             client.map("https://example.org")
-        with pytest.raises(BadRequestError, match=r"research is not served here.*/api/researches"):
+        with pytest.raises(BadRequestError, match=r"research is not supported.*/api/researches"):
             client.research("rag")
-        with pytest.raises(BadRequestError, match="research is not served here"):
+        with pytest.raises(BadRequestError, match="research is not supported"):
             list(client.research("rag", stream=True))
-        with pytest.raises(BadRequestError, match="research is not served here"):
+        with pytest.raises(BadRequestError, match="research is not supported"):
             client.get_research("1")
 
 
