@@ -7,11 +7,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings as hypothesis_settings
 
 import search_cache
 from harness.storage.sqlite import connections
 
 ROOT = Path(__file__).parents[1]
+
+hypothesis_settings.register_profile("tests", deadline=None)  # timings are measured in benchmarks/
+hypothesis_settings.load_profile("tests")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
