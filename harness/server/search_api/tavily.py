@@ -36,7 +36,7 @@ from harness.server.search_api.tavily_messages import (
     TavilyResult,
     TavilySearch,
     TavilyUnread,
-    Usage,
+    TavilyUsage,
 )
 
 PREFIX = "/tavily"
@@ -94,7 +94,7 @@ def tavily_search(request: TavilySearch, app: RequestApp) -> TavilyResponse:
         results=[_result(each, rank, page) for rank, (each, page) in enumerate(zip(found, pages, strict=True))],
         response_time=_since(began),
         request_id=str(uuid.uuid4()),
-        usage=Usage(credits=outcome.live_calls + sum(page.live for page in pages if page)),
+        usage=TavilyUsage(credits=outcome.live_calls + sum(page.live for page in pages if page)),
         ranked_by_words=list(outcome.by_words),
     )
 
@@ -115,7 +115,7 @@ def tavily_extract(request: TavilyExtract, app: RequestApp) -> TavilyPages:
         failed_results=[TavilyUnread(url=clean(each.url, MAX_URL), error=each.error) for each in pages if each.error],
         response_time=_since(began),
         request_id=str(uuid.uuid4()),
-        usage=Usage(credits=sum(each.live for each in pages)),
+        usage=TavilyUsage(credits=sum(each.live for each in pages)),
     )
 
 

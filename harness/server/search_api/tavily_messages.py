@@ -79,7 +79,7 @@ class TavilyResult(BaseModel):
     raw_content: str | None = Field(description="The text of the page; null if not requested or unreadable.")
 
 
-class Usage(BaseModel):
+class TavilyUsage(BaseModel):
     """Cost of a request."""
 
     credits: int = Field(description="Live calls; 0 if the cache answered.", ge=0)
@@ -106,7 +106,7 @@ class TavilyResponse(BaseModel):
     results: list[TavilyResult]
     response_time: float = Field(description="Seconds.", ge=0)
     request_id: str
-    usage: Usage
+    usage: TavilyUsage
     ranked_by_words: list[str] = Field(
         default=[],
         exclude_if=operator.not_,
@@ -158,7 +158,7 @@ class TavilyPages(BaseModel):
     failed_results: list[TavilyUnread]
     response_time: float = Field(description="Seconds.", ge=0)
     request_id: str
-    usage: Usage
+    usage: TavilyUsage
 
 
 class Detail(BaseModel):
