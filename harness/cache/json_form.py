@@ -37,11 +37,6 @@ class Uncached(Struct, frozen=True):
     reason: str
 
 
-def name_of(function: object) -> str:
-    """Return the name of a function for messages; of another callable, that of its class."""
-    return str(getattr(function, "__qualname__", type(function).__qualname__))
-
-
 def made(result: object, encode: Callable[[Any], bytes]) -> Made | Uncached:
     """Return a result in its JSON form (see `json_form`), encoded; as it is, if it has none.
 
