@@ -165,7 +165,9 @@ class SearchCache:
         return self._answer(_request(query, wanted, engine, None, ttl=checked_ttl(ttl), function=name), compute)
 
     def _answer(self, request: SearchRequest, compute: Callable[[str, int], Any]) -> Answer[Any]:
-        work = partial(compute, request.text, request.max_results)
+        def work() -> Any:
+            return compute(request.text, request.max_results)
+
         answer = self._lookup.answer(request, work)
         if answer.how == "semantic":
             self._maybe_audit(request, answer, work)

@@ -45,7 +45,9 @@ def is_expired(expires_at: float, now: float, created_at: float = 0.0) -> bool:
     """Return whether an entry is expired: from the second of `expires_at` on, or if it was created more than
     `MAX_CLOCK_SKEW` after `now` (the clock was set back). Entries that never expire are never expired.
     """
-    return expires_at <= now or (created_at > latest_creation(now) and expires_at < NEVER)
+    if expires_at <= now:
+        return True
+    return created_at > now and created_at > latest_creation(now) and expires_at < NEVER
 
 
 def latest_creation(now: float) -> float:

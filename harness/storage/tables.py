@@ -1,7 +1,7 @@
 """SQL of the cache tables: statements, and the target of the migrations. `harness.core.tables` declares them."""
 
 from collections.abc import Callable, Iterable
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any, get_type_hints
 
 from harness.core import tables
@@ -25,6 +25,8 @@ FORGET_EMBEDDING = "embedding = NULL, embedder = NULL, embedding_checksum = NULL
 _TYPES = {int: "INTEGER NOT NULL", str: "TEXT NOT NULL", str | None: "TEXT"}
 OWN_START = 6
 """Number of columns that `select` returns before the table's own."""
+OWN_REMEMBERED = 32
+"""Different values of own columns that a process remembers, for each table."""
 
 
 class Table:
@@ -44,6 +46,13 @@ class Table:
         # not `_make`, which takes 0.1 µs longer on the path of every hit
         self.make_own: Callable[[Iterable[Any]], Any] = partial(tuple.__new__, declared.own)
         """Makes the tuple of own columns of their values."""
+        self.decode_own: Callable[[tuple[Any, ...]], Any] = lru_cache(OWN_REMEMBERED)(self._decode_own)
+        """Makes the tuple of own columns of what SQLite returns. Most rows have the values of another row (the same
+        engine and options), and every hit waits for this: 0.1 µs for known values, 0.5 µs for others.
+        """
+
+    def _decode_own(self, values: tuple[Any, ...]) -> Any:
+        return self.make_own([each.decode(errors="replace") if type(each) is bytes else each for each in values])
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -46,9 +46,7 @@ class SqliteRows:
         if stored != row_checksum(declared, tenant, key, row[0], row[1], row[2], row[3], own):
             report(declared, key, stored)
             return None
-        # as `as_text` does, without its call: every hit waits for this
-        own = declared.make_own([each.decode(errors="replace") if type(each) is bytes else each for each in own])
-        return Entry(key, as_text(row[0]), row[1], row[2], row[3], row[4], own)
+        return Entry(key, as_text(row[0]), row[1], row[2], row[3], row[4], declared.decode_own(own))
 
     def get_whole(self, table: str, tenant: str, key: str) -> Entry | None:
         """See `Rows.get_whole`."""
