@@ -256,6 +256,7 @@ class App:
             AccessDenied: the token is not valid.
         """
         from harness.chat import Memory
+        from harness.models.local.tokenizer import rarity
         from harness.storage.guarded import guarded
 
         block, databases = self.settings.vector_store, self.databases
@@ -271,6 +272,7 @@ class App:
             journal=self.settings.data_dir / JOURNAL,
             documents_folder=self.sources.documents_folder,
             progress=self.progress,
+            rarity=rarity,
         )
 
     def vector_cache(self, collection: str) -> "VectorCache":
@@ -300,6 +302,7 @@ class App:
         """Return a researcher with the engines that `specs` name; see `Writing` for `epoch` and `on_text`, and
         `Researcher` for `on_round`.
         """
+        from harness.models.local.tokenizer import rarity
         from harness.research.assembly import Parts, researcher_of
 
         settings = replace(self.settings, engine=tuple(specs) or self.settings.engine)
@@ -307,7 +310,7 @@ class App:
         run = None if self._replay is None else self._replay.run
         model, embedder = self.models.language_model, self.models.embedder  # a wrong setting is found before indexing
         engines, reader = self.sources.engines(specs, waits=True), self.sources.reader
-        parts = Parts(self.cache, engines, reader, embedder, self.vector_cache, model, self.progress)
+        parts = Parts(self.cache, engines, reader, embedder, self.vector_cache, model, self.progress, rarity)
         return researcher_of(parts, settings, run, started, epoch=epoch, on_text=on_text, on_round=on_round)
 
     def resume(

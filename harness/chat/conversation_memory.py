@@ -37,6 +37,7 @@ class Memory:
     settings block `vector_store`. `place` is the store's name in `stats`. `journal` holds exchanges that could not be
     stored. `docs:NAME` is looked up in `documents_folder` unless the settings name another folder. `redactor` masks
     secrets; by default it uses the patterns in the settings. `clock` returns seconds since the epoch.
+    `rarity` is higher for a rarer word of a message; by default longer words are rarer.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -79,6 +80,7 @@ class Memory:
     journal: Path | None = None
     documents_folder: Path | None = None
     progress: Progress | None = None
+    rarity: Callable[[str], int] = len
 
     def __post_init__(self) -> None:
         journal = None if self.journal is None else Journal(self.journal)
@@ -86,7 +88,7 @@ class Memory:
         self.rows = MemoryRows(
             self.store, self.embedder, self.settings, tenant=self.tenant, clock=self.clock, redactor=self.redactor
         )
-        self.search = MemorySearch(self.rows)
+        self.search = MemorySearch(self.rows, self.rarity)
         self.listing = MemoryListing(self.rows, journal, self.place)
         self.writer = MemoryWriter(self.rows, self.listing, journal, folder, self.progress or _silent)
         self.transfer = MemoryTransfer(self.rows)

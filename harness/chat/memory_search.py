@@ -1,7 +1,7 @@
 """Search of memories, for a text or for a message in its conversation."""
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from harness.chat.exchanges import MAX_MESSAGE, Exchange, MemoryMatch, remembered_in
 from harness.chat.memory_rows import MemoryRows
@@ -31,8 +31,9 @@ the question and the earlier ones as one text finds the topic, but seldom the an
 class MemorySearch:
     """Search by meaning and by words."""
 
-    def __init__(self, rows: MemoryRows) -> None:
+    def __init__(self, rows: MemoryRows, rarity: Callable[[str], int]) -> None:
         self._rows = rows
+        self._rarity = rarity
 
     @cached_property
     def _strategy(self) -> RetrievalStrategy:
@@ -99,7 +100,7 @@ class MemorySearch:
         are skipped.
         """
         view = View(self._rows, now=query.now, hidden=hidden)
-        wording = Wording.of(next(iter(query.words)))
+        wording = Wording.of(next(iter(query.words)), self._rarity)
         matches = list[MemoryMatch]()
         for each in self._chosen(query, view):
             entry = self._rows.row(each.key)

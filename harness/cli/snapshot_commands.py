@@ -119,7 +119,8 @@ def export(
     """
     from msgspec import convert
 
-    from harness.storage.snapshots import Run, write_snapshot
+    from harness.settings import RecordedRun
+    from harness.storage.snapshots import write_snapshot
 
     if pairs is not None:
         from harness.cli.pairs import export_pairs
@@ -138,7 +139,7 @@ def export(
         cache = app.cache
         record = cache.runs.get(run) if run is not None else None
         lines = _lines_of_run(cache, record) if record is not None else _all_lines(cache)
-        kept = None if record is None else convert(record, Run)
+        kept = None if record is None else convert(record, RecordedRun)
         app.progress("writing", 0, 0)
         header = write_snapshot(file, lines, run=kept)
     if as_json:

@@ -1,7 +1,7 @@
 """Assembly of a researcher from the settings, or from those of the replayed run."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct, convert
 from msgspec.structs import replace
@@ -15,15 +15,14 @@ from harness.research.model_planner import ModelPlanner
 from harness.research.planner import Planner, RulePlanner
 from harness.research.run import Researcher, Writer
 from harness.research.services import ResearchServices
-from harness.settings import GatheringSettings, Settings, WritingSettings
+from harness.settings import GatheringSettings, RecordedRun, Settings, WritingSettings
 from harness.vector_cache import VectorCache
-
-if TYPE_CHECKING:
-    from harness.storage.snapshots import Run
 
 
 class Parts(Struct, frozen=True):
-    """The services and adapters that a researcher uses. `memory` returns the vector cache of a collection."""
+    """The services and adapters that a researcher uses. `memory` returns the vector cache of a collection; `rarity`
+    is higher for a rarer word.
+    """
 
     cache: Cache
     engines: Sequence[SearchEngine]
@@ -32,12 +31,13 @@ class Parts(Struct, frozen=True):
     memory: Callable[[str], VectorCache]
     model: LanguageModel | None
     progress: Progress
+    rarity: Callable[[str], int]
 
 
 def researcher_of(
     parts: Parts,
     settings: Settings,
-    run: "Run | None",
+    run: RecordedRun | None,
     started_with: Mapping[str, Any],
     *,
     epoch: str,
@@ -54,7 +54,14 @@ def researcher_of(
         planner = ModelPlanner(model, epoch=epoch, follow_ups=gathering.follow_ups)
     return Researcher(
         ResearchServices(
-            parts.cache, tuple(parts.engines), parts.reader, parts.embedder, parts.memory, planner, parts.progress
+            parts.cache,
+            tuple(parts.engines),
+            parts.reader,
+            parts.embedder,
+            parts.memory,
+            planner,
+            parts.progress,
+            parts.rarity,
         ),
         writer=Writer(model, writing, settings.model_max_tokens, epoch, on_text),
         gathering=gathering,

@@ -1,11 +1,11 @@
 """Relevance of texts to a question: by similarity of meaning, or by shared words."""
 
+from collections.abc import Callable
 from typing import Self
 
 from msgspec import Struct
 
 from harness.core.text import content_words, stem
-from harness.models.local.tokenizer import rarity
 
 MIN_SIMILARITY = 0.35
 """Below this cosine similarity, texts have no common subject for all-MiniLM-L6-v2."""
@@ -29,8 +29,8 @@ class Wording(Struct, frozen=True):
     rarest: frozenset[str]
 
     @classmethod
-    def of(cls, question: str) -> Self:
-        """Return the wording of a question."""
+    def of(cls, question: str, rarity: Callable[[str], int]) -> Self:
+        """Return the wording of a question; `rarity` is higher for a rarer word."""
         asked = {word: rarity(word) for word in content_words(question)}
         most = max(asked.values(), default=0)
         return cls(frozenset(map(stem, asked)), frozenset(stem(word) for word in asked if asked[word] == most))

@@ -257,6 +257,7 @@ class Researcher:
             keep=cache.policy.write,
             ttl=self._fetch.ttl,
             progress=self._services.progress,
+            rarity=self._services.rarity,
         )
 
     @property

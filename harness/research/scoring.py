@@ -1,7 +1,7 @@
 """Scores of rounds: novelty and relevance of the gathered chunks."""
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct
 
@@ -56,6 +56,7 @@ class ChunkSet:
         keep: bool,
         ttl: float,
         progress: Progress,
+        rarity: Callable[[str], int],
     ) -> None:
         self.question = question
         self.code = code
@@ -64,6 +65,7 @@ class ChunkSet:
         self._keep = keep
         self._ttl = ttl
         self._progress = progress
+        self._rarity = rarity
         self._held: dict[str, list[EmbeddedChunk]] = {}
 
     @property
@@ -84,7 +86,7 @@ class ChunkSet:
     @cached_property
     def wording(self) -> Wording:
         """The question's words."""
-        return Wording.of(self.question)
+        return Wording.of(self.question, self._rarity)
 
     def chunks_of(self, documents: Iterable[SourceText]) -> list[EmbeddedChunk]:
         """Return the chunks of documents, in order, each document once.

@@ -13,6 +13,7 @@ from harness.vector_cache import VectorCache
 class ResearchServices(Struct, frozen=True):
     """Everything a research works with. `memory` returns the vector cache of a collection: chunks, or solved questions.
     `engines` are searched together. `progress` counts the work of each stage.
+    `rarity` is higher for a rarer word.
     """
 
     cache: Cache
@@ -22,3 +23,4 @@ class ResearchServices(Struct, frozen=True):
     memory: Callable[[str], VectorCache]
     planner: Planner
     progress: Progress
+    rarity: Callable[[str], int]

@@ -22,6 +22,7 @@ from harness.settings.loading import (
     read_mapping,
     setting_names,
 )
+from harness.settings.recorded_run import AskedEngine, AskedModel, RecordedRun
 from harness.settings.research_settings import FetchSettings, GatheringSettings, WritingSettings
 from harness.settings.runs import BUNDLED, reaching, resumed_settings, run_settings
 
@@ -29,11 +30,14 @@ __all__ = [
     "BLOCKS",
     "BUNDLED",
     "MAX_CONFIG_BYTES",
+    "AskedEngine",
+    "AskedModel",
     "Described",
     "FetchSettings",
     "GatheringSettings",
     "Joined",
     "Loaded",
+    "RecordedRun",
     "Settings",
     "VectorStoreSettings",
     "WritingSettings",

@@ -10,7 +10,8 @@ from harness.settings import Settings
 from harness.storage.forks import cached_property
 
 if TYPE_CHECKING:
-    from harness.storage.snapshots import Run, SnapshotHeader, SnapshotLine
+    from harness.settings import RecordedRun
+    from harness.storage.snapshots import SnapshotHeader, SnapshotLine
 
 DATABASE = "harness.db"
 
@@ -29,7 +30,7 @@ class Replay:
         return read_snapshot(self._path)
 
     @property
-    def run(self) -> "Run | None":
+    def run(self) -> "RecordedRun | None":
         """The run that the snapshot holds, if it holds one."""
         return self.snapshot[0].run
 

@@ -14,17 +14,17 @@ from collections.abc import Iterable
 from functools import partial
 from math import isfinite
 from pathlib import Path
-from typing import IO, Annotated, Any
+from typing import IO, Any
 
 import msgspec
-from msgspec import Meta, Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from harness.core.audits import Audit, flaw
 from harness.core.entries import Entry
 from harness.core.freshness import NEVER
 from harness.errors import InvalidInput, StoreError
-from harness.settings import GatheringSettings, Joined, WritingSettings
+from harness.settings import RecordedRun
 from harness.storage.files import replacing
 from harness.storage.tables import AUDITS, TABLES, TOKENS
 
@@ -33,36 +33,6 @@ VERSION = 1
 MAX_HEADER_BYTES = 2**20
 MAX_BODY_BYTES = 4 * 2**30
 MAX_LINE_BYTES = 64 * 2**20
-
-
-class AskedEngine(Struct, frozen=True):
-    """An engine that a run asked, with the options that its keys hold."""
-
-    name: str
-    options: dict[str, Any]
-
-
-class AskedModel(Struct, frozen=True):
-    """A language model that a run asked, with the parameters that its keys hold."""
-
-    name: str
-    endpoint: str
-    parameters: dict[str, Any]
-
-
-class Run(WritingSettings, GatheringSettings, metaclass=Joined, frozen=True, kw_only=True):
-    """Settings of a recorded run, to repeat it."""
-
-    question: str
-    sections: Annotated[int, Meta(ge=1)] | None
-    engines: Annotated[list[AskedEngine], Meta(min_length=1)]
-    embedder: str
-    reader: str
-    research_cache: bool | None
-    model: AskedModel | None
-    epoch: str
-    code: dict[str, Annotated[str, Meta(max_length=100)]] = field(default_factory=dict)
-    """Names the code that made the results it reused; older runs do not have it."""
 
 
 class SnapshotHeader(Struct, frozen=True, kw_only=True):
@@ -75,7 +45,7 @@ class SnapshotHeader(Struct, frozen=True, kw_only=True):
     entries: int = 0
     bytes: int = 0
     sha256: str = ""
-    run: Run | None = None
+    run: RecordedRun | None = None
 
 
 class _Format(Struct, frozen=True):
@@ -167,7 +137,7 @@ def entry_of(line: SnapshotLine) -> Entry:
     )
 
 
-def write_snapshot(path: Path, lines: Iterable[SnapshotLine], *, run: Run | None = None) -> SnapshotHeader:
+def write_snapshot(path: Path, lines: Iterable[SnapshotLine], *, run: RecordedRun | None = None) -> SnapshotHeader:
     """Write a snapshot to `path`, whole or not at all; return its header.
 
     Raises:

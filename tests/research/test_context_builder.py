@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from harness.cache import Cache, Policy
 from harness.errors import StoreError
+from harness.models.local.tokenizer import rarity
 from harness.research.context_builder import ShownSource, Window, build_context, cached_context
 from harness.research.evidence import Evidence, find_evidence
 from harness.research.fingerprint import Code
@@ -129,7 +130,8 @@ def chunk_set(store: MemoryStore, embedder: Any = None, *, keep: bool = True) ->
     """Return the chunks of documents."""
     embedder = embedder or Plain()
     chunks = VectorCache(store, embedder, space="research")
-    return ChunkSet(QUESTION, chunks, embedder, code=Code(), keep=keep, ttl=60, progress=lambda what, done, total: None)
+    silent = lambda what, done, total: None  # noqa: E731
+    return ChunkSet(QUESTION, chunks, embedder, code=Code(), keep=keep, ttl=60, progress=silent, rarity=rarity)
 
 
 def excerpt(of: GatheredSource, held: ChunkSet, chunk: int, similarity: float = 0.9) -> Evidence:

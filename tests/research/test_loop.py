@@ -14,6 +14,7 @@ from msgspec import structs
 
 from harness.cache import Cache, Policy
 from harness.errors import EmbeddingError, EngineUnavailable, HarnessError, StoreError
+from harness.models.local.tokenizer import rarity
 from harness.ports import Completion, Message
 from harness.research.fingerprint import Code
 from harness.research.gathering import SourceText
@@ -509,7 +510,14 @@ def test_text_in_an_address_makes_no_other_document(cache: Cache, embedder: Any)
 def test_negative_similarity_counts_as_none(cache: Cache, embedder: Any) -> None:
     """The opposite of the question is as distant as something unrelated."""
     chunk_set = ChunkSet(
-        QUESTION, memory_of(cache, embedder)("x"), embedder, code=Code(), keep=True, ttl=60, progress=silent
+        QUESTION,
+        memory_of(cache, embedder)("x"),
+        embedder,
+        code=Code(),
+        keep=True,
+        ttl=60,
+        progress=silent,
+        rarity=rarity,
     )
     documents = [SourceText(f"{SITE}/{n}", text(similarity, n)) for n, similarity in enumerate((0.6, -0.9, -1.0))]
     judged = RoundScorer(chunk_set, cache, ttl=60).score(documents, ())

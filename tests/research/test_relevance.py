@@ -3,6 +3,7 @@
 import pytest
 
 from harness.core.text import stems
+from harness.models.local.tokenizer import rarity
 from harness.research.relevance import Wording
 
 
@@ -21,11 +22,11 @@ from harness.research.relevance import Wording
 )
 def test_the_rarest_word_and_most_others_are_needed(question: str, text: str, matches: bool) -> None:
     """Order and form of the words do not matter."""
-    assert Wording.of(question).matches(frozenset(stems(text))) is matches
+    assert Wording.of(question, rarity).matches(frozenset(stems(text))) is matches
 
 
 def test_all_of_the_rarest_words_are_needed() -> None:
     """A text with one of two unknown words does not match."""
-    wording = Wording.of("frobnicator quuxification settings")
+    wording = Wording.of("frobnicator quuxification settings", rarity)
     assert not wording.matches(frozenset(stems("Frobnicator settings are in a file.")))
     assert wording.matches(frozenset(stems("Frobnicator and quuxification are slow.")))

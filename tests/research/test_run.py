@@ -14,6 +14,7 @@ from harness.core.citations import is_quoted_in
 from harness.core.pages import Page
 from harness.errors import EngineUnavailable, InvalidInput, PageError, RateLimited
 from harness.models.local.embedder import MiniLM
+from harness.models.local.tokenizer import rarity
 from harness.ports import LanguageModel, PageReader, SearchEngine, SearchResult
 from harness.research.fingerprint import Code
 from harness.research.model_planner import ModelPlanner
@@ -133,6 +134,7 @@ def researcher(
             memory_of(cache, embedder),
             ModelPlanner(model) if model else RulePlanner(),
             silent,
+            rarity,
         ),
         writer=Writer(model, WritingSettings(strict=strict)),
         gathering=gathering,

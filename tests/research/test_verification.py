@@ -14,6 +14,7 @@ from harness.cache import Cache
 from harness.cache.tables import PAGES, SEARCHES
 from harness.errors import InvalidInput
 from harness.models.local.embedder import MiniLM
+from harness.models.local.tokenizer import rarity
 from harness.ports import SearchResult
 from harness.research.fingerprint import Code
 from harness.research.planner import RulePlanner
@@ -86,6 +87,7 @@ def run(cache: Cache, *, keep: bool | None = None, words: str = "") -> Research:
             memory_of(cache, EMBEDDER),
             RulePlanner(),
             silent,
+            rarity,
         ),
         writer=Writer(Model(words) if words else None),
         gathering=gathering,

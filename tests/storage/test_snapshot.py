@@ -22,13 +22,11 @@ from harness.core.entries import Entry
 from harness.core.keys import search_key
 from harness.errors import InvalidInput, StoreError
 from harness.ports import Store
+from harness.settings import AskedEngine, AskedModel, RecordedRun
 from harness.storage.replay_store import replay_store
 from harness.storage.snapshots import (
     MAX_BODY_BYTES,
     MAX_HEADER_BYTES,
-    AskedEngine,
-    AskedModel,
-    Run,
     SnapshotHeader,
     SnapshotLine,
     audit_of,
@@ -44,7 +42,7 @@ from tests.storage.scenarios import ROOT
 
 GZIP_HEADER = 10
 """Bytes; what a flip changes in the last eight of them (a time, flags of the packer, its system) is no content."""
-RUN = Run(
+RUN = RecordedRun(
     question="Zürich?",
     sections=None,
     engines=[AskedEngine("ddgs", {"region": "ch-de"})],
