@@ -1,6 +1,7 @@
 """Fixtures for every test: nothing of the developer's own settings or data is ever read or written."""
 
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,7 +11,13 @@ import pytest
 from hypothesis import settings as hypothesis_settings
 
 import search_cache
+from harness.models.local.embedder import MiniLM
+from harness.ports import Store
 from harness.storage.sqlite import connections
+from harness.storage.sqlite.store import SqliteStore
+from tests.cli.program import Program
+from tests.fakes import FakeClock, MemoryStore, WordEmbedder
+from tests.models.endpoint import Endpoint
 
 ROOT = Path(__file__).parents[1]
 
@@ -56,3 +63,51 @@ def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     installed = folder / "bin" / "python"
     subprocess.run([installed, "-m", "pip", "install", "-q", "--no-deps", wheel], check=True)
     return installed
+
+
+@pytest.fixture
+def harness(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Program:
+    """The program `harness`, in this process."""
+    return Program(capsys, monkeypatch)
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    """A fake clock."""
+    return FakeClock()
+
+
+@pytest.fixture
+def embedder() -> WordEmbedder:
+    """Return an embedder with one token per word."""
+    return WordEmbedder()
+
+
+@pytest.fixture(scope="module")
+def minilm() -> MiniLM:
+    """The real embedder, loaded once."""
+    return MiniLM()
+
+
+@pytest.fixture
+def closed_port() -> int:
+    """Return a local port without a listener."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
+    return port
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    """An endpoint that does as told."""
+    serving = Endpoint()
+    yield serving
+    serving.stop()
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    """Return an empty store: one in memory, and one in a file."""
+    opened: Store = MemoryStore() if request.param == "memory" else SqliteStore(tmp_path / "harness.db")
+    yield opened
+    opened.close()

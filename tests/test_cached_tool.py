@@ -19,27 +19,12 @@ from harness.app import close_default_app, default_app
 from harness.cache import Cache, Policy, research_cache
 from harness.core.freshness import DAY, HOUR
 from harness.errors import InvalidInput, OfflineMiss
-from harness.storage.sqlite.store import SqliteStore
 from harness.tools import cached_tool
 from tests.cache.stand_ins import semantic_cache, wait_until_all_wait
-from tests.fakes import FakeClock, MemoryStore
+from tests.fakes import FakeClock
 
 STORED, ASKED = "semantic cache false positives", "false positives semantic cache"
 DEADLINE = 60
-
-
-@pytest.fixture(params=["memory", "sqlite"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Any]:
-    """An empty store of each kind."""
-    opened: Any = MemoryStore() if request.param == "memory" else SqliteStore(tmp_path / "harness.db")
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-def clock() -> FakeClock:
-    """The time of the cache."""
-    return FakeClock()
 
 
 @pytest.fixture

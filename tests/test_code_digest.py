@@ -85,12 +85,6 @@ def tasks(tmp_path: Path) -> Path:
     return write_tasks(tmp_path / "suite")
 
 
-@pytest.fixture
-def harness(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Program:
-    """The program `harness`, in this process."""
-    return Program(capsys, monkeypatch)
-
-
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Load no model: it takes longer than the rest."""

@@ -2,10 +2,8 @@
 
 import base64
 import logging
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -16,27 +14,12 @@ from harness.core.freshness import DAY
 from harness.errors import AccessDenied, InvalidInput, StoreError, TooManyRequests
 from harness.identity import LOCAL, MAX_KNOWN, REFUSED, ROLES, TOKENS, Identity, NewToken, RateLimit, Tokens
 from harness.ports import Store
-from harness.storage.sqlite.store import SqliteStore
 from tests.fakes import FakeClock, MemoryStore, refusing
 
 NAMES = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}", fullmatch=True)
 TEXTS = st.one_of(
     st.text(max_size=200), st.from_regex(r"hrn_[A-Za-z0-9_-]{0,90}\.[0-9a-f]{14,18}\.[A-Za-z0-9_-]{41,45}")
 )
-
-
-@pytest.fixture
-def clock() -> FakeClock:
-    """A fake clock."""
-    return FakeClock()
-
-
-@pytest.fixture(params=["memory", "sqlite"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    """A store."""
-    opened: Store = MemoryStore() if request.param == "memory" else SqliteStore(tmp_path / "tokens.db")
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

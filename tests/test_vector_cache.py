@@ -43,18 +43,6 @@ def store(request: pytest.FixtureRequest, path: Path) -> Iterator[Store]:
 
 
 @pytest.fixture
-def clock() -> FakeClock:
-    """Return a clock that only tests advance."""
-    return FakeClock()
-
-
-@pytest.fixture
-def embedder() -> WordEmbedder:
-    """Return an embedder with one token per word."""
-    return WordEmbedder()
-
-
-@pytest.fixture
 def cache(store: Store, embedder: WordEmbedder, clock: FakeClock) -> VectorCache:
     """Return a cache with a lower threshold for chunks."""
     return VectorCache(store, embedder, chunk_threshold=0.1, clock=clock)
@@ -911,12 +899,6 @@ def test_more_neighbours_than_a_statement_binds_are_found(path: Path) -> None:
 
 
 # The real model ------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def minilm() -> MiniLM:
-    """The real embedder, loaded once."""
-    return MiniLM()
 
 
 def test_the_real_model_counts_its_word_pieces(minilm: MiniLM) -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from harness.storage.sqlite.store import SqliteStore
-from tests.fakes import FakeClock
 
 
 @pytest.fixture
@@ -15,9 +14,3 @@ def store(tmp_path: Path) -> Iterator[SqliteStore]:
     opened = SqliteStore(tmp_path / "harness.db")
     yield opened
     opened.close()
-
-
-@pytest.fixture
-def clock() -> FakeClock:
-    """The time of the caches under test."""
-    return FakeClock()

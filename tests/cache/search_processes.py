@@ -10,6 +10,7 @@ import json
 import os
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,8 @@ def _ask(path: Path, seconds: float, ending: str) -> dict[str, Any]:
     return {"value": answer.value, "found": outcome.found if isinstance(outcome, Hit) else type(outcome).__name__}
 
 
-def _start(path: Path, processes: int, seconds: float, ending: str) -> None:
+def ask_together(path: Path, processes: int, ask: Callable[[], dict[str, Any]]) -> None:
+    """Print what `ask` returns in each of so many forked processes, which begin together."""
     SqliteStore(path).close()
     start, go = os.pipe()
     children = []
@@ -58,7 +60,7 @@ def _start(path: Path, processes: int, seconds: float, ending: str) -> None:
         if child == 0:
             os.close(go)
             os.read(start, 1)  # until all have started
-            os.write(1, (json.dumps(_ask(path, seconds, ending)) + "\n").encode())
+            os.write(1, (json.dumps(ask()) + "\n").encode())
             os._exit(0)
         children.append(child)
     os.close(go)
@@ -67,4 +69,5 @@ def _start(path: Path, processes: int, seconds: float, ending: str) -> None:
 
 
 if __name__ == "__main__":
-    _start(Path(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]), sys.argv[4])
+    database = Path(sys.argv[1])
+    ask_together(database, int(sys.argv[2]), lambda: _ask(database, float(sys.argv[3]), sys.argv[4]))

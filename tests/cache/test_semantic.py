@@ -23,12 +23,6 @@ def cache(store: SqliteStore, clock: FakeClock) -> Cache:
     return semantic_cache(store, clock=clock)
 
 
-@pytest.fixture(scope="module")
-def minilm() -> MiniLM:
-    """The real embedder, loaded once."""
-    return MiniLM()
-
-
 def test_a_search_that_means_the_same_is_not_made(cache: Cache, clock: FakeClock) -> None:
     """The hit has the stored query, the similarity and the age."""
     engine = Engine()

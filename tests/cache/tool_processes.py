@@ -4,17 +4,15 @@ Like `tests.cache.search_processes`, for `ToolCache.answer`: the tool appends it
 many seconds, and ends as ENDING says: `results`, `nothing`, or `ValueError`.
 """
 
-import json
 import os
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
-import filelock  # noqa: F401 - the store imports it late: here it is paid for once
-
 from harness.cache import Cache
 from harness.storage.sqlite.store import SqliteStore
+from tests.cache.search_processes import ask_together
 
 
 def _ask(path: Path, seconds: float, ending: str) -> dict[str, Any]:
@@ -35,22 +33,6 @@ def _ask(path: Path, seconds: float, ending: str) -> dict[str, Any]:
         store.close()
 
 
-def _start(path: Path, processes: int, seconds: float, ending: str) -> None:
-    SqliteStore(path).close()
-    start, go = os.pipe()
-    children = []
-    for _ in range(processes):
-        child = os.fork()
-        if child == 0:
-            os.close(go)
-            os.read(start, 1)  # until all have started
-            os.write(1, (json.dumps(_ask(path, seconds, ending)) + "\n").encode())
-            os._exit(0)
-        children.append(child)
-    os.close(go)
-    for child in children:
-        os.waitpid(child, 0)
-
-
 if __name__ == "__main__":
-    _start(Path(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]), sys.argv[4])
+    database = Path(sys.argv[1])
+    ask_together(database, int(sys.argv[2]), lambda: _ask(database, float(sys.argv[3]), sys.argv[4]))

@@ -9,28 +9,7 @@ import pytest
 from harness.chat import Memory
 from harness.ports import Store
 from harness.settings import VectorStoreSettings
-from harness.storage.sqlite.store import SqliteStore
-from tests.fakes import FakeClock, MemoryStore, WordEmbedder
-
-
-@pytest.fixture(params=["memory", "sqlite"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    """Return an empty store: one in memory, and one in a file."""
-    made: Store = MemoryStore() if request.param == "memory" else SqliteStore(tmp_path / "harness.db")
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def clock() -> FakeClock:
-    """Return a clock that only tests advance."""
-    return FakeClock()
-
-
-@pytest.fixture
-def embedder() -> WordEmbedder:
-    """Return an embedder for which a text is the sum of its words."""
-    return WordEmbedder()
+from tests.fakes import FakeClock, WordEmbedder
 
 
 @pytest.fixture

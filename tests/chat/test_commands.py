@@ -26,12 +26,6 @@ from tests.fakes import FakeClock, MemoryStore, WordEmbedder
 
 
 @pytest.fixture
-def clock() -> FakeClock:
-    """Return a clock that only tests advance."""
-    return FakeClock()
-
-
-@pytest.fixture
 def memory(tmp_path: Path, clock: FakeClock) -> Memory:
     """Return a memory with an empty documents folder."""
     folder = tmp_path / "docs"

@@ -4,20 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.program import Program
-
 NOTES = {
     "retries": "# Retries\n\nRetries use exponential backoff and stop after five failed attempts.\n\n"
     "A retry budget limits how many retries a client may make.\n",
     "timeouts": "# Timeouts\n\nA timeout bounds how long a client waits for the server before it retries.\n",
     "caches": "# Caches\n\nA cache keeps answers so that the same question is not asked twice.\n",
 }
-
-
-@pytest.fixture
-def harness(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Program:
-    """The program `harness`."""
-    return Program(capsys, monkeypatch)
 
 
 @pytest.fixture

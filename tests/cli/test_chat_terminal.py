@@ -63,14 +63,6 @@ def _plain(text: str) -> str:
 
 
 @pytest.fixture
-def endpoint() -> Iterator[Endpoint]:
-    """A model with scripted replies."""
-    serving = Endpoint()
-    yield serving
-    serving.stop()
-
-
-@pytest.fixture
 def terminals(endpoint: Endpoint) -> Iterator[list[Terminal]]:
     """Terminals of a test; closed at its end."""
     opened: list[Terminal] = []

@@ -5,15 +5,8 @@ from pathlib import Path
 import pytest
 
 from harness.models.from_settings import Models
-from tests.cli.program import Program
 from tests.evals.stand_ins import write_tasks
 from tests.fakes import WordEmbedder
-
-
-@pytest.fixture
-def harness(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Program:
-    """The program `harness`."""
-    return Program(capsys, monkeypatch)
 
 
 @pytest.fixture

@@ -45,14 +45,6 @@ def in_threads(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def endpoint() -> Iterator[Endpoint]:
-    """A scripted endpoint."""
-    serving = Endpoint()
-    yield serving
-    serving.stop()
-
-
-@pytest.fixture
 def research(harness: Program, tasks_dir: Path, tmp_path: Path, in_threads: None) -> Callable[..., Journal]:
     """Run `harness autoresearch` on the notes to its end; return its journal."""
 

@@ -90,14 +90,6 @@ def test_a_file_without_experiments_is_refused(tmp_path: Path, text: str, says: 
 
 
 @pytest.fixture
-def endpoint() -> Iterator[Endpoint]:
-    """A scripted endpoint."""
-    serving = Endpoint()
-    yield serving
-    serving.stop()
-
-
-@pytest.fixture
 def model(endpoint: Endpoint, tmp_path: Path) -> Iterator[FromModel]:
     """A proposer with the scripted model."""
     settings = Settings(data_dir=tmp_path / "data", model="scripted", model_url=endpoint.url)

@@ -10,7 +10,6 @@ from typing import NamedTuple
 import pytest
 
 from harness.models.remote import chat_completions
-from tests.models.endpoint import Endpoint
 
 SERVE = """
 import importlib.util, pathlib, signal
@@ -60,14 +59,6 @@ def serve_smollm() -> Served:
 @pytest.fixture(autouse=True)
 def _no_long_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chat_completions, "BACK_OFF", 0.01)
-
-
-@pytest.fixture
-def endpoint() -> Iterator[Endpoint]:
-    """An endpoint that does as told."""
-    serving = Endpoint()
-    yield serving
-    serving.stop()
 
 
 @pytest.fixture(scope="session")

@@ -32,14 +32,6 @@ def model(endpoint: Endpoint | str, **options: Any) -> OpenAICompatible:
     return OpenAICompatible("m", url, settings, **key)
 
 
-@pytest.fixture
-def closed_port() -> int:
-    """Return a local port without a listener."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port: int = server.getsockname()[1]
-    return port
-
-
 # --- answers
 
 

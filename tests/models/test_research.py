@@ -19,12 +19,6 @@ WORDED = '## Recommendations\nThe waiting time doubles. [1: "doubles the waiting
 
 
 @pytest.fixture
-def harness(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Program:
-    """The program `harness`."""
-    return Program(capsys, monkeypatch)
-
-
-@pytest.fixture
 def notes(tmp_path: Path) -> str:
     """The engine for a note."""
     folder = tmp_path / "notes"

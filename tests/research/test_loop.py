@@ -24,6 +24,7 @@ from harness.research.scoring import ChunkSet, RoundScore, RoundScorer
 from harness.storage.sqlite.store import SqliteStore
 from harness.vector_cache import CHUNKS
 from tests.fakes import FakeClock, MemoryStore
+from tests.research.directed_embedder import DirectedEmbedder
 from tests.research.test_run import Library, Scripted, change_services, memory_of, researcher, silent
 
 QUESTION = "How does exponential backoff limit retries?"
@@ -39,32 +40,6 @@ def text(similarity: float, direction: int) -> str:
 def result(similarity: float, direction: int, **others: Any) -> dict[str, Any]:
     """Return a result with such a text, at its own URL."""
     return {"title": "", "href": f"{SITE}/{direction}", "body": text(similarity, direction), **others}
-
-
-class DirectedEmbedder:
-    """An embedder for texts that state their similarity to all other texts and their direction; it counts."""
-
-    id = "directed-64"
-    dimension = 64
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-
-    def embed(self, texts: Sequence[str]) -> np.ndarray:
-        """See `Embedder.embed`."""
-        self.texts.extend(texts)
-        return np.array([self._vector(each) for each in texts], np.float32).reshape(len(texts), self.dimension)
-
-    def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """See `Embedder.count_tokens`: a word is a token."""
-        return [len(each.split()) for each in texts]
-
-    def _vector(self, given: str) -> np.ndarray:
-        vector = np.zeros(self.dimension)
-        similarity, direction = found.groups() if (found := _TOLD.search(given)) else ("1", "0")
-        vector[0] = float(similarity)
-        vector[1 + int(direction) % (self.dimension - 1)] += (1.0 - float(similarity) ** 2) ** 0.5
-        return vector
 
 
 class Steps(RulePlanner):
@@ -127,12 +102,6 @@ class Watched(MemoryStore):
 
 
 @pytest.fixture
-def embedder() -> Any:
-    """Return the embedder of scripted vectors."""
-    return DirectedEmbedder()
-
-
-@pytest.fixture
 def store() -> Watched:
     """Return an empty store."""
     return Watched()
@@ -144,12 +113,6 @@ def disk(tmp_path: Path) -> Iterator[SqliteStore]:
     opened = SqliteStore(tmp_path / "harness.db")
     yield opened
     opened.close()
-
-
-@pytest.fixture
-def clock() -> FakeClock:
-    """Return the clock of the cache."""
-    return FakeClock()
 
 
 @pytest.fixture

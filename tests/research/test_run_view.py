@@ -28,7 +28,8 @@ from harness.research.run_record import RunError, new_run_id
 from harness.research.run_view import PastRun, passage_of, past_run
 from harness.settings import Settings
 from tests.fakes import FakeClock, MemoryStore, put_payload
-from tests.research.test_loop import TWO, DirectedEmbedder, Steps, Watched, ask, result, text
+from tests.research.directed_embedder import DirectedEmbedder
+from tests.research.test_loop import TWO, Steps, Watched, ask, result, text
 from tests.research.test_model_writer import Model
 from tests.research.test_run import Scripted, change_services, researcher
 
@@ -42,18 +43,6 @@ NEW_KEYS = {
     "origin",
 }  # fmt: skip
 """Keys that older records lack."""
-
-
-@pytest.fixture
-def embedder() -> Any:
-    """Return the embedder of scripted vectors."""
-    return DirectedEmbedder()
-
-
-@pytest.fixture
-def clock() -> FakeClock:
-    """Return the clock of the cache."""
-    return FakeClock()
 
 
 @pytest.fixture

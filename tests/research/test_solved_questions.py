@@ -31,7 +31,7 @@ from harness.sources.from_settings import Sources
 from harness.vector_cache import QUERIES
 from tests.cli.program import Program
 from tests.fakes import FakeClock, MemoryStore, put_payload
-from tests.research.test_loop import QUESTION, SITE, TWO, DirectedEmbedder, Model, Steps, ask, result
+from tests.research.test_loop import QUESTION, SITE, TWO, Model, Steps, ask, result
 from tests.research.test_run import PAGE, Library, Scripted, change_services, research, researcher
 
 HOUR = 3_600.0
@@ -40,27 +40,9 @@ ENOUGH = 0.6
 
 
 @pytest.fixture
-def embedder() -> Any:
-    """Return an embedder for which all questions are the same."""
-    return DirectedEmbedder()
-
-
-@pytest.fixture(scope="module")
-def minilm() -> MiniLM:
-    """Return the real one, loaded once."""
-    return MiniLM()
-
-
-@pytest.fixture
 def store() -> MemoryStore:
     """Return an empty store."""
     return MemoryStore()
-
-
-@pytest.fixture
-def clock() -> FakeClock:
-    """Return the clock of the cache."""
-    return FakeClock()
 
 
 @pytest.fixture

@@ -329,12 +329,6 @@ def test_an_invalid_report_is_refused(content: bytes) -> None:
 
 
 @pytest.fixture
-def harness(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Program:
-    """The program `harness`."""
-    return Program(capsys, monkeypatch)
-
-
-@pytest.fixture
 def report(harness: Program, tmp_path: Path) -> Path:
     """The saved report of a research in two notes."""
     notes = tmp_path / "notes"

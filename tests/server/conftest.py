@@ -1,7 +1,6 @@
 """Fixtures: the web application over an app with notes to search, and the program as a server on loopback."""
 
 # ruff: noqa: F401, F811 - fixtures of several conftests
-
 import socket
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
+from pytest_httpserver import HTTPServer
 from starlette.testclient import TestClient
 
 from harness.app import App
@@ -21,7 +21,9 @@ from harness.server.auth import Authenticator
 from harness.server.http_server import http_server
 from harness.server.request_checks import HostNames, RequestChecks, token_of
 from harness.server.routes import build_routes
+from tests.fakes import WordEmbedder
 from tests.noted import app, notes, settings
+from tests.server.dropin import Instance
 
 PROGRAM = [sys.executable, "-m", "harness.cli.main", "serve"]
 HERE = "http://127.0.0.1"
@@ -115,3 +117,17 @@ def program(
         process.wait()
         if process.stderr is not None:
             process.stderr.close()
+
+
+@pytest.fixture
+def instance(httpserver: HTTPServer) -> Instance:
+    """A SearXNG instance behind the engine."""
+    return Instance(httpserver)
+
+
+@pytest.fixture
+def embedder(app: App) -> WordEmbedder:
+    """An embedder of words instead of the model, which takes half a second to load."""
+    made = WordEmbedder()
+    app.models.__dict__["embedder"] = made
+    return made

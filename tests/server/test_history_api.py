@@ -23,17 +23,11 @@ from harness.server.routes import build_routes
 from harness.settings import Settings
 from tests.fakes import WordEmbedder
 
+pytestmark = pytest.mark.usefixtures("embedder")
+
 ADDRESS = "/api/research-history"
 RESULT = {"title": "Retries", "href": "https://example.org/retries", "body": "Retries stop after five attempts."}
 RUN = "20261122-101500-1a2b3c"
-
-
-@pytest.fixture(autouse=True)
-def embedder(app: App) -> WordEmbedder:
-    """An embedder of words instead of the model, which takes half a second to load."""
-    made = WordEmbedder()
-    app.models.__dict__["embedder"] = made
-    return made
 
 
 def fill(app: App) -> dict[str, str]:

@@ -10,17 +10,10 @@ from harness.app import App
 from harness.cache.tables import KNOWLEDGE
 from harness.core.entries import Entry
 from harness.identity import Identity
-from tests.fakes import WordEmbedder
+
+pytestmark = pytest.mark.usefixtures("embedder")
 
 NASTY = "<script>alert(1)</script>"
-
-
-@pytest.fixture(autouse=True)
-def embedder(app: App) -> WordEmbedder:
-    """An embedder of words instead of the model, which takes half a second to load."""
-    made = WordEmbedder()
-    app.models.__dict__["embedder"] = made
-    return made
 
 
 def refused(answer: Any, status: int, code: str) -> None:

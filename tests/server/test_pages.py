@@ -13,21 +13,14 @@ from harness.core.freshness import DAY
 from harness.identity import Identity
 from harness.server.api.research_jobs import ResearchJobs
 from harness.server.pages.page_routes import PAGE_SIZE
-from tests.fakes import WordEmbedder
 from tests.server.test_research_api import NOWHERE, QUESTION, begin, ended
+
+pytestmark = pytest.mark.usefixtures("embedder")
 
 RESULT = {"title": "Retries", "href": "https://example.org/retries", "body": "Retries stop after five attempts."}
 HTML = {"Accept": "text/html"}
 EVIL = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>\u202e"
 VOID = {"meta", "link", "input", "br", "img", "source", "hr", "wbr"}
-
-
-@pytest.fixture(autouse=True)
-def embedder(app: App) -> WordEmbedder:
-    """An embedder of words instead of the model, which takes half a second to load."""
-    made = WordEmbedder()
-    app.models.__dict__["embedder"] = made
-    return made
 
 
 class Page(HTMLParser):

@@ -14,12 +14,6 @@ from tests.server.dropin import Instance, client_of
 
 
 @pytest.fixture
-def instance(httpserver: HTTPServer) -> Instance:
-    """A SearXNG instance behind the engine."""
-    return Instance(httpserver)
-
-
-@pytest.fixture
 def client(instance: Instance, tmp_path: Path) -> Iterator[TestClient]:
     """A client, with that instance as the engine."""
     with client_of(tmp_path, f"searxng:{instance.address}") as opened:

@@ -24,12 +24,6 @@ from tests.server.test_research_api import QUESTION, Waiting, until
 
 
 @pytest.fixture
-def harness(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Program:
-    """The program `harness`, within this process."""
-    return Program(capsys, monkeypatch)
-
-
-@pytest.fixture
 def engine(httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[Waiting]:
     """An engine that waits, and settings for it in the environment."""
     for name, value in (("READ_PAGES", "0"), ("SEARCHES_PER_MINUTE", "60000"), ("RATE_LIMIT_RETRIES", "0")):

@@ -16,12 +16,6 @@ SENTENCES = "A chunk is a slice of a document that is kept with its title. " * 5
 
 
 @pytest.fixture
-def instance(httpserver: HTTPServer) -> Instance:
-    """A SearXNG instance behind the engine."""
-    return Instance(httpserver)
-
-
-@pytest.fixture
 def client(instance: Instance, tmp_path: Path) -> Iterator[TestClient]:
     """A client, with that instance as the engine."""
     with client_of(tmp_path, f"searxng:{instance.address}") as opened:

@@ -9,7 +9,6 @@ import pytest
 
 from harness.cache import Cache
 from harness.core.entries import Hit, Miss
-from harness.storage import checksums
 from harness.storage.sqlite.migrations import RECORD
 from harness.storage.sqlite.store import SqliteStore
 from harness.storage.tables import TABLES
@@ -18,18 +17,6 @@ from tests.storage.entries import NOW, SEARCHES, TENANT, a_tool_entry, an_entry
 
 Log = pytest.LogCaptureFixture
 PAYLOAD = b"stored title number one"
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """Return where the database will be."""
-    return tmp_path / "harness.db"
-
-
-@pytest.fixture(autouse=True)
-def nothing_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Damage is reported once a process: forget what earlier tests reported."""
-    monkeypatch.setattr(checksums, "_reported", set())
 
 
 @pytest.fixture

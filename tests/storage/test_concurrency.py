@@ -2,7 +2,6 @@
 
 import os
 import random
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -15,6 +14,7 @@ import pytest
 from harness.storage.sqlite.store import SqliteStore
 from tests.storage import children
 from tests.storage.entries import NOW, SEARCHES, TENANT, an_entry
+from tests.storage.killed_writers import kill_writer
 from tests.storage.scenarios import ROOT, play
 
 pytestmark = pytest.mark.slow
@@ -25,12 +25,6 @@ THREADS = 16
 KILLS = 200
 
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """Return where the database will be."""
-    return tmp_path / "harness.db"
 
 
 @pytest.fixture
@@ -165,37 +159,13 @@ def test_acknowledged_rows_survive_kill_9(tmp_path: Path) -> None:
         for kill in range(KILLS):
             path = tmp_path / f"{kill // 10}.db"
             stored = acknowledged.setdefault(path, set())
-            new = _kill_a_writer(victims, path, first=max(stored, default=0) + 1, after=rng.choice([0, 1, 5, 20, 110]))
+            new = kill_writer(victims, f"{path}\t{max(stored, default=0) + 1}", rng.choice([0, 1, 5, 20, 110]))
             stored |= new
             _assert_sound(path)
             _assert_holds(path, new)
     for path, stored in acknowledged.items():
         _assert_holds(path, stored)
     assert sum(map(len, acknowledged.values())) > KILLS
-
-
-def _kill_a_writer(victims: "subprocess.Popen[str]", path: Path, *, first: int, after: int) -> set[int]:
-    """Let a victim write from row `first` on, kill it once it has acknowledged `after` rows; return all that it has."""
-    assert victims.stdin is not None
-    assert victims.stdout is not None
-    victims.stdin.write(f"{path}\t{first}\n")
-    victims.stdin.flush()
-    victim = 0
-    killed = False
-    acknowledged: set[int] = set()
-    for line in victims.stdout:
-        match line.split():
-            case ["pid", number]:
-                victim = int(number)
-            case ["dead", number]:
-                assert int(number) == signal.SIGKILL
-                return acknowledged
-            case [number]:
-                acknowledged.add(int(number))
-        if victim and not killed and len(acknowledged) >= after:
-            os.kill(victim, signal.SIGKILL)
-            killed = True
-    raise AssertionError("the process of the victims has ended")
 
 
 def _assert_sound(path: Path) -> None:

@@ -30,12 +30,6 @@ Log = pytest.LogCaptureFixture
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """Return where the database will be."""
-    return tmp_path / "harness.db"
-
-
-@pytest.fixture
 def filled(path: Path) -> Path:
     """Make a database with `ROWS` searches (`k0`, `k1`, …) that is not open."""
     store = SqliteStore(path)

@@ -68,12 +68,6 @@ PLAIN = """
 """
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """Return where the database will be."""
-    return tmp_path / "harness.db"
-
-
 # Kept data -----------------------------------------------------------------------------------------------------------
 
 

@@ -24,12 +24,6 @@ from tests.storage.entries import NOW, RESEARCH, SEARCHES, TENANT, an_entry
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """Return where the database will be."""
-    return tmp_path / "harness.db"
-
-
-@pytest.fixture
 def store(path: Path) -> Iterator[SqliteStore]:
     """Open an empty store."""
     store = SqliteStore(path, busy_seconds=0.1)

@@ -28,12 +28,6 @@ BACK_AND_FORTH = 4 * LIMIT
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """Return where the database will be."""
-    return tmp_path / "harness.db"
-
-
-@pytest.fixture
 def store(path: Path) -> Iterator[SqliteStore]:
     """Open an empty store with a short tail."""
     store = opened(path)

@@ -61,12 +61,6 @@ DAMAGED_AUDITS = {
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """Return where the database will be."""
-    return tmp_path / "harness.db"
-
-
-@pytest.fixture
 def store(path: Path) -> Iterator[SqliteStore]:
     """Open a store with five sound rows, `k0`, `k1`, …, each of which teaches something."""
     store = SqliteStore(path)

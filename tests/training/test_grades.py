@@ -1,7 +1,6 @@
 """Grades of pairs: stored by digest, separate from the sets that measure, combined with the raters' labels."""
 
 from pathlib import Path
-from random import Random
 
 import pytest
 
@@ -87,7 +86,7 @@ def test_the_model_is_taught_the_target() -> None:
     from training.learning import batched
 
     graded = Example(RATED.a, RATED.b, same=True, kind="qqp", part="train", grade=0.25)
-    (batch,) = batched([graded], Random(0))
+    (batch,) = batched([graded], 0)
     assert batch.targets.tolist() == [0.25]
 
 

@@ -33,12 +33,6 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture
-def harness(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Program:
-    """The program `harness`."""
-    return Program(capsys, monkeypatch)
-
-
-@pytest.fixture
 def server(app: App) -> HarnessServer:
     """The server of the local user's app."""
     return build_server(app)

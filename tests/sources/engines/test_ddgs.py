@@ -95,14 +95,6 @@ def duckduckgo(httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch) -> HTTPS
     return httpserver
 
 
-@pytest.fixture
-def closed_port() -> int:
-    """Return a local port without a listener."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port: int = server.getsockname()[1]
-    return port
-
-
 # --- results
 
 

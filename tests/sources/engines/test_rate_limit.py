@@ -51,12 +51,6 @@ class Engine:
 
 
 @pytest.fixture
-def clock() -> FakeClock:
-    """Return a clock that only sleeping moves."""
-    return FakeClock()
-
-
-@pytest.fixture
 def engine(clock: FakeClock) -> Engine:
     """Return an engine that answers."""
     return Engine(clock)

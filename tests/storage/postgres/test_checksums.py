@@ -4,19 +4,12 @@ import pytest
 from msgspec.structs import replace
 
 from harness.errors import StoreCorrupt
-from harness.storage import checksums
 from harness.storage.postgres.dialect import POSTGRES_TABLES
 from harness.storage.postgres.schema import RECORD
 from harness.storage.postgres.store import PostgresStore
 from tests.storage.embedded import embedded, keys_near, vector_of
 from tests.storage.entries import NOW, SEARCHES, TENANT, a_tool_entry
 from tests.storage.postgres.servers import Server
-
-
-@pytest.fixture(autouse=True)
-def nothing_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Damage is reported once a process: forget what earlier tests reported."""
-    monkeypatch.setattr(checksums, "_reported", set())
 
 
 @pytest.mark.parametrize(

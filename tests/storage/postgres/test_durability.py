@@ -1,6 +1,5 @@
 """Servers that stop and hang, ended sessions, killed writers: callers wait or get an error, nothing is lost."""
 
-import os
 import random
 import signal
 import subprocess
@@ -19,6 +18,7 @@ from harness.storage.postgres import schema
 from harness.storage.postgres.store import PostgresStore
 from tests.storage.embedded import ask, embedded, vector_of
 from tests.storage.entries import SEARCHES, TENANT, an_entry
+from tests.storage.killed_writers import kill_writer
 from tests.storage.postgres.load import Load, taken
 from tests.storage.postgres.places import a_database
 from tests.storage.postgres.servers import Server
@@ -84,33 +84,10 @@ def test_acknowledged_rows_survive_kill_9(url: str, patient: PostgresStore) -> N
     acknowledged: set[int] = set()
     with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as victims:
         for _ in range(KILLS):
-            acknowledged |= kill_a_writer(victims, max(acknowledged, default=0) + 1, rng.choice([0, 1, 5, 20]))
+            acknowledged |= kill_writer(victims, str(max(acknowledged, default=0) + 1), rng.choice([0, 1, 5, 20]))
     assert [number for number in acknowledged if patient.rows.get(SEARCHES, TENANT, str(number)) is None] == []
     assert len(acknowledged) > KILLS
     assert patient.admin.verify(repair=False) == []
-
-
-def kill_a_writer(victims: "subprocess.Popen[str]", first: int, after: int) -> set[int]:
-    """Let a victim write from row `first` on, kill it after `after` rows; return all it has acknowledged."""
-    assert victims.stdin is not None
-    assert victims.stdout is not None
-    victims.stdin.write(f"{first}\n")
-    victims.stdin.flush()
-    victim, killed = 0, False
-    acknowledged: set[int] = set()
-    for line in victims.stdout:
-        match line.split():
-            case ["pid", number]:
-                victim = int(number)
-            case ["dead", number]:
-                assert int(number) == signal.SIGKILL
-                return acknowledged
-            case [number]:
-                acknowledged.add(int(number))
-        if victim and not killed and len(acknowledged) >= after:
-            os.kill(victim, signal.SIGKILL)
-            killed = True
-    raise AssertionError("the process of the victims has ended")
 
 
 # Servers that go and come --------------------------------------------------------------------------------------------
