@@ -103,6 +103,17 @@ def length(task: Task, outcome: Outcome) -> float:  # noqa: ARG001 - all scorers
     return min(1.0, count / FEWEST_WORDS, MOST_WORDS / max(count, 1))
 
 
+def first_sentence(task: Task, outcome: Outcome) -> float:
+    """Return 1 if the first sentence of the report says a nugget, else 0."""
+    first = [comparable(cited.sentence) for cited in outcome.citations[:1]]
+    return float(any(is_said(nugget, first) for nugget in task.nuggets))
+
+
+def refused(task: Task, outcome: Outcome) -> float:
+    """Return 1 if there is a report for a question that can be answered, and none for one that cannot; else 0."""
+    return float(task.answerable == bool(outcome.citations))
+
+
 SCORERS: Mapping[str, Scorer] = MappingProxyType(
     {
         scorer.__name__: scorer
@@ -114,6 +125,8 @@ SCORERS: Mapping[str, Scorer] = MappingProxyType(
             citation_precision,
             structure,
             length,
+            first_sentence,
+            refused,
         )
     }
 )
@@ -127,19 +140,23 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "citation_precision": 0.10,
         "structure": 0.10,
         "length": 0.05,
+        "first_sentence": 0.0,
+        "refused": 0.0,
     }
 )
-"""Weight of each scorer in a task's total; the sum is 1."""
+"""Weight of each scorer in the total of a task that can be answered; the sum is 1. For the others `refused` decides."""
 
 
 def weights_for(task: Task, weights: Mapping[str, float] = WEIGHTS) -> dict[str, float]:
     """Return the weights of the scorers that apply to a task, in proportion, with a sum of 1: those of nuggets need
-    nuggets, `retrieval_recall` needs gold sources.
+    nuggets, `retrieval_recall` needs gold sources. Only `refused` applies to a question that cannot be answered.
 
     Raises:
         InvalidInput: no scorer that applies has a weight.
     """
-    absent = set[str]() if task.nuggets else {nugget_vital.__name__, nugget_all.__name__}
+    if not task.answerable:
+        return {refused.__name__: 1.0}
+    absent = set[str]() if task.nuggets else {nugget_vital.__name__, nugget_all.__name__, first_sentence.__name__}
     if not task.gold:
         absent.add(retrieval_recall.__name__)
     applying = {name: weights.get(name, 0.0) for name in SCORERS if name not in absent}

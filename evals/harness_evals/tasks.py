@@ -79,7 +79,7 @@ class Task(Struct, frozen=True, forbid_unknown_fields=True):
     `nuggets`, at least one of them vital, and `gold`, the URLs of sources that answer the question, may be left out;
     then the scorers that need them do not apply. `same` are groups of URLs with the same text: finding one of a group
     counts as finding each. Settings are tuned on the tasks of the split `tune`; gains are confirmed on the split
-    `confirm`.
+    `confirm`. A question whose sources do not answer it is not `answerable`: a run should refuse to write a report.
     """
 
     id: Annotated[str, Meta(pattern="^[A-Za-z0-9_-]{1,60}$")]
@@ -90,11 +90,14 @@ class Task(Struct, frozen=True, forbid_unknown_fields=True):
     nuggets: Annotated[tuple[Nugget, ...], Meta(min_length=2, max_length=50)] = ()
     gold: Annotated[tuple[_Address, ...], Meta(min_length=1, max_length=50)] = ()
     split: Literal["tune", "confirm"] = "tune"
+    answerable: bool = True
     same: Annotated[tuple[tuple[_Address, ...], ...], Meta(max_length=50)] = ()
 
     def __post_init__(self) -> None:
         if self.nuggets and not any(nugget.importance == "vital" for nugget in self.nuggets):
             raise ValueError("a task needs a vital nugget")
+        if not self.answerable and (self.nuggets or self.gold):
+            raise ValueError("a question that cannot be answered has neither nuggets nor gold sources")
 
     def carriers(self, address: str) -> set[str]:
         """Return all URLs with the content of the source at `address`, including itself."""

@@ -14,10 +14,12 @@ from harness_evals.scorers import (
     WEIGHTS,
     citation_precision,
     citation_recall,
+    first_sentence,
     length,
     nugget_all,
     nugget_vital,
     read_weights,
+    refused,
     retrieval_recall,
     score,
     structure,
@@ -67,7 +69,7 @@ def test_nuggets_are_counted_by_importance() -> None:
     assert (nugget_vital(task(), said("There are onions in it.")), nugget_all(task(), said("No."))) == (0.0, 0.0)
 
 
-@pytest.mark.parametrize("each", TASKS, ids=lambda each: each.id)
+@pytest.mark.parametrize("each", [each for each in TASKS if each.answerable], ids=lambda each: each.id)
 def test_a_report_with_an_alias_of_every_nugget_says_all(each: Task) -> None:
     """Every nugget of the default tasks can be said."""
     sentences = [cited(nugget.aliases[0]) for nugget in each.nuggets]
@@ -159,7 +161,7 @@ def test_length_is_right_within_bounds_and_falls_outside(count: int, share: floa
 def test_scores_are_shares(each: Task, report: list[Cited], sources: list[str]) -> None:
     """For any report, every scorer and the total are between 0 and 1."""
     scored = score(each, Outcome(each.id, 0, tuple(sources), tuple(report)))
-    assert set(scored.values) == set(SCORERS)
+    assert set(scored.values) == (set(SCORERS) if each.answerable else {"refused"})
     assert all(0 <= value <= 1 for value in [*scored.values.values(), scored.total])
 
 
@@ -234,8 +236,25 @@ def test_a_task_without_an_answer_key_has_no_score_for_it() -> None:
     """Its total is that of the other scorers, in the proportion of their weights."""
     bare = Task("T_X", "Which soup?", Structure(at_least=1), "research", "corpus:x")
     scored = score(bare, said("The soup is hot."))
-    assert set(scored.values) == {"citation_recall", "citation_precision", "structure", "length"}
+    assert set(scored.values) == {"citation_recall", "citation_precision", "structure", "length", "refused"}
     weights = weights_for(bare)
     assert math.fsum(weights.values()) == pytest.approx(1)
     assert weights["structure"] / weights["length"] == pytest.approx(WEIGHTS["structure"] / WEIGHTS["length"])
     assert scored.total == pytest.approx(sum(weights[name] * value for name, value in scored.values.items()))
+
+
+def test_the_first_sentence_answers_if_it_says_a_nugget() -> None:
+    """Count nuggets of any importance; ignore later sentences."""
+    assert first_sentence(task(), outcome(cited("There are onions in it."), cited("No."))) == 1.0
+    assert first_sentence(task(), outcome(cited("No."), cited("The soup is hot."))) == 0.0
+    assert first_sentence(task(), outcome()) == 0.0
+
+
+def test_a_question_without_an_answer_is_scored_by_refusal_alone() -> None:
+    """A report is wrong there, and no report is wrong for the other questions."""
+    unanswerable = Task("T_X", "Which soup?", Structure(at_least=3), answerable=False)
+    assert score(unanswerable, outcome()).values == {"refused": 1.0}
+    assert score(unanswerable, said("The soup is hot.")).total == 0.0
+    assert (refused(task(), said("No.")), refused(task(), outcome())) == (1.0, 0.0)
+    with pytest.raises(ValueError, match="neither nuggets nor gold"):
+        Task("T_X", "Which soup?", Structure(at_least=3), gold=("a",), answerable=False)
