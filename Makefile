@@ -17,7 +17,7 @@ help:
 	@echo "make check     ruff, mypy --strict, import-linter"
 	@echo "make bench     speed and quality beside other caches, start-up times (PAIRS=DIR, LOG=FILE: data of your own;"
 	@echo "               VECTORS=FILE keeps its embeddings, which take 15 minutes)"
-	@echo "make train     trains the verifier again from labelled pairs (DATA=DIR; over two hours on two CPU cores that know bfloat16)"
+	@echo "make train     trains verifier and reader again (DATA=DIR; about three hours on two CPU cores that know bfloat16)"
 	@echo "make bench-scale  the exact hit from 1,000 to 1,000,000 rows (6 GB; DATA=... names a folder for them)"
 	@echo "make clean     remove .venv, .demo and what tools have left"
 
@@ -103,6 +103,7 @@ bench-scale: $(VENV)/bench
 train: $(if $(DATA),$(VENV)/train)
 	@$(if $(DATA),,echo "error: name your copy of the data: make train DATA=DIR" >&2; exit 2)
 	$(BIN)/python -m training --data "$(DATA)"
+	$(BIN)/python -m training.reader --data "$(DATA)"
 
 clean:
 	rm -rf $(VENV) $(DEMO_DIR) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

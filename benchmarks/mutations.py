@@ -107,7 +107,7 @@ class _Reached:
 
 
 class _Tries:
-    """Plugin that runs, instead of all tests, those of each mutation in a child of its own."""
+    """Plugin that runs, instead of all tests, those of each mutation in a separate child."""
 
     def __init__(self, tests: Mapping[tuple[str, int], list[str]], drawn: list[Mutation], workers: int) -> None:
         self._tests = tests
@@ -193,7 +193,7 @@ def _tests_by_line() -> dict[tuple[str, int], list[str]]:
         measured.save()
         os._exit(int(failed))
     if os.waitpid(child, 0)[1]:
-        raise SystemExit("error: the tests fail before anything is changed; mend them first")
+        raise SystemExit("error: the tests fail before anything is changed; fix them first")
     covered = coverage.CoverageData(str(data))
     covered.read()
     found = dict[tuple[str, int], list[str]]()

@@ -16,7 +16,7 @@ from harness.models.local.cross_encoder import WEIGHTS, Release
 from training.balance import shown
 from training.export import export
 from training.fitting import described, fit, read_all, thresholds
-from training.learning import learn, mean
+from training.learning import batched, learn, mean
 from training.mining import hardest
 from training.mixture import Amounts, Mixture
 from training.model import CrossEncoder
@@ -44,7 +44,7 @@ def train(sources: Sources, work: Path, passes: Sequence[str]) -> CrossEncoder:
         examples = each.read(Mixture(sources, "train", each.plan.seed), partial(hardest, model))
         say(f"{name} pass: {len(examples):,} pairs, {_digest(examples)}")
         print(shown(examples), flush=True)
-        learn(model, examples, each.plan, kept.with_suffix(".part"), _tell)
+        learn(model, batched(examples, each.plan.seed), each.plan, kept.with_suffix(".part"), tell)
         torch.save(model.state_dict(), kept)
     return model
 
@@ -79,7 +79,8 @@ def _known(mixture: Mixture) -> list[Example]:
     return list(dict.fromkeys([*mixture.labelled({}), *mixture.alike(), *written]))
 
 
-def _tell(step: int, steps: int, loss: float, seconds: float) -> None:
+def tell(step: int, steps: int, loss: float, seconds: float) -> None:
+    """Report the progress of a pass."""
     left = seconds / step * (steps - step)
     say(f"step {step:,} of {steps:,}, loss {loss:.4f}, {seconds / 60:.0f} min, about {left / 60:.0f} min left")
 

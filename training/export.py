@@ -1,6 +1,7 @@
 """Export of the trained model as one int8 ONNX file, which onnxruntime reads without torch."""
 
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -8,25 +9,26 @@ import torch
 from torch import Tensor, nn
 
 from harness.models.local.onnx import digest
-from training.model import CrossEncoder
 
 MAX_BYTES = 25_000_000
+Output = Callable[[Tensor], Tensor]
 
 
-class _Probability(nn.Module):
-    """The model with a probability as output instead of a logit."""
+class _Whole(nn.Module):
+    """The model on pairs of one length: there is no padding, so every token is attended to."""
 
-    def __init__(self, model: CrossEncoder) -> None:
+    def __init__(self, model: nn.Module, output: Output) -> None:
         super().__init__()
         self.model = model
+        self.output = output
 
     def forward(self, input_ids: Tensor, token_type_ids: Tensor) -> Tensor:
-        """Return the probabilities of pairs of one length; there is no padding, so every token is attended to."""
-        return torch.sigmoid(self.model(input_ids, torch.ones_like(input_ids), token_type_ids))
+        """Return what `output` makes of the logits."""
+        return self.output(self.model(input_ids, torch.ones_like(input_ids), token_type_ids))
 
 
-def export(model: CrossEncoder, file: Path) -> str:
-    """Write `model` to `file`; return its SHA-256.
+def export(model: nn.Module, file: Path, output: Output = torch.sigmoid) -> str:
+    """Write `model` to `file`, with `output` of its logits as its result; return the file's SHA-256.
 
     The weights of matrices and words are int8, one scale per row; activations are scaled at run time. The weights use
     only seven bits: with eight, processors without VNNI saturate and give other results than those with it.
@@ -42,7 +44,7 @@ def export(model: CrossEncoder, file: Path) -> str:
         warnings.simplefilter("ignore")  # what tracing might miss is measured: the exported model is what is evaluated
         whole, prepared, small = (Path(folder) / name for name in ("whole.onnx", "prepared.onnx", "small.onnx"))
         torch.onnx.export(
-            _Probability(model),
+            _Whole(model, output),
             (row, kinds),
             str(whole),
             input_names=["input_ids", "token_type_ids"],

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -13,7 +13,6 @@ from torch import Tensor, nn
 
 from harness.models.local.pair_reader import MAX_TOKENS
 from harness.models.local.tokenizer import tokenizer
-from training.model import CrossEncoder
 from training.passes import Plan
 from training.sources import Example
 
@@ -25,25 +24,29 @@ POOLED = 64
 
 @dataclass(frozen=True)
 class Batch:
-    """Tensors of shape (pairs, tokens), and targets (0..1) of shape (pairs,)."""
+    """Tensors of shape (pairs, tokens), and targets (0..1) of shape (pairs,) or (pairs, outputs)."""
 
     inputs: dict[str, Tensor]
     targets: Tensor
 
 
+Loss = Callable[[Tensor, Tensor, float], Tensor]
+"""Loss of logits, targets, and the smoothing of the targets."""
 Tell = Callable[[int, int, float, float], None]
 """Told now and then: steps done, all steps, the loss since the last time, seconds since the start."""
 
 
-def learn(model: CrossEncoder, examples: Sequence[Example], plan: Plan, kept: Path, tell: Tell) -> None:
-    """Train `model` in place, one pass over `examples`.
+def pair_loss(logits: Tensor, targets: Tensor, smoothing: float) -> Tensor:
+    """Return the loss of probabilities that two questions have the same answer."""
+    return nn.functional.binary_cross_entropy_with_logits(logits, targets * (1 - 2 * smoothing) + smoothing)
+
+
+def learn(model: Any, batches: Sequence[Batch], plan: Plan, kept: Path, tell: Tell, loss_of: Loss = pair_loss) -> None:
+    """Train `model` (with `bert` and `head`) in place, one pass over `batches`.
 
     The state is stored in the file `kept` from time to time; an interrupted pass continues there, with the same result.
     """
     torch.manual_seed(plan.seed)
-    chance = Random(plan.seed)
-    batches = list(batched(examples, chance))
-    chance.shuffle(batches)
     head = list(model.head.parameters())
     body = [weights for weights in model.bert.parameters() if weights.requires_grad]
     optimizer = torch.optim.AdamW(
@@ -52,16 +55,14 @@ def learn(model: CrossEncoder, examples: Sequence[Example], plan: Plan, kept: Pa
         fused=True,
     )
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _rate(step, len(batches), plan.warm_up))
-    loss_of = nn.BCEWithLogitsLoss()
     model.train()
     parts = (model, optimizer, schedule)
     done = _restore(kept, parts)
     start, lost, since = time.monotonic(), 0.0, 0
     for step, batch in enumerate(batches[done:], start=done + 1):
-        wanted = batch.targets * (1 - 2 * plan.smoothing) + plan.smoothing
         with brief():
             logits = model(**batch.inputs)
-        loss = loss_of(logits.float(), wanted)
+        loss = loss_of(logits.float(), batch.targets, plan.smoothing)
         loss.backward()
         nn.utils.clip_grad_norm_(body + head, 1.0)
         optimizer.step()
@@ -113,27 +114,34 @@ def _restore(kept: Path, parts: Sequence[Any]) -> int:
     return int(found["step"])
 
 
-def batched(examples: Sequence[Example], chance: Random) -> Iterator[Batch]:
-    """Yield batches of pairs of similar length, the two texts of each pair in random order."""
-    words = tokenizer()
+def batched(examples: Sequence[Example], seed: int) -> list[Batch]:
+    """Return batches of pairs of similar length in a seeded order, the two texts of each pair in random order."""
+    words, chance = tokenizer(), Random(seed)
     rows = []
     for example in examples:
         pair = (example.a, example.b) if chance.random() < 0.5 else (example.b, example.a)
         encoded = words.encode(*pair)
         if len(encoded.ids) <= MAX_TOKENS:
             rows.append((encoded.ids, encoded.type_ids, example.target))
+    return in_batches(rows, chance)
+
+
+def in_batches(rows: list[tuple[list[int], list[int], Any]], chance: Random) -> list[Batch]:
+    """Return batches of rows (word pieces, types, target) of similar length, in random order."""
     chance.shuffle(rows)
-    pooled = POOLED * 64
+    pooled, batches = POOLED * 64, list[Batch]()
     for start in range(0, len(rows), pooled):
         pool = sorted(rows[start : start + pooled], key=lambda row: len(row[0]))
         while pool:
             longest = len(pool[-1][0])
             size = max(1, TOKENS_A_BATCH // longest)
-            yield _batch(pool[-size:])
+            batches.append(_batch(pool[-size:]))
             del pool[-size:]
+    chance.shuffle(batches)
+    return batches
 
 
-def _batch(rows: Sequence[tuple[list[int], list[int], float]]) -> Batch:
+def _batch(rows: Sequence[tuple[list[int], list[int], Any]]) -> Batch:
     return Batch(padded([(ids, types) for ids, types, _ in rows]), torch.tensor([target for *_, target in rows]))
 
 

