@@ -17,6 +17,7 @@ from harness.core.origins import RunOrigin
 from harness.errors import InvalidInput
 from harness.identity import LOCAL, Identity
 from harness.models.from_settings import Models
+from harness.models.local.tokenizer import rarity, vocabulary
 from harness.ports import Progress, Store
 from harness.settings import Settings, load, run_settings
 from harness.sources.from_settings import Sources
@@ -195,8 +196,6 @@ class App:
     @cached_property
     def _semantics(self) -> Semantics:
         """The semantic lookup."""
-        from harness.models.local.tokenizer import vocabulary
-
         settings = self.settings
         return Semantics(
             self.store,
@@ -228,7 +227,6 @@ class App:
     def knowledge(self) -> "Knowledge":
         """The knowledge base of the user's tenant."""
         from harness.knowledge import Knowledge
-        from harness.models.local.tokenizer import vocabulary
 
         return Knowledge(
             self.store,
@@ -256,7 +254,6 @@ class App:
             AccessDenied: the token is not valid.
         """
         from harness.chat import Memory
-        from harness.models.local.tokenizer import rarity
         from harness.storage.guarded import guarded
 
         block, databases = self.settings.vector_store, self.databases
@@ -302,7 +299,6 @@ class App:
         """Return a researcher with the engines that `specs` name; see `Writing` for `epoch` and `on_text`, and
         `Researcher` for `on_round`.
         """
-        from harness.models.local.tokenizer import rarity
         from harness.research.assembly import Parts, researcher_of
 
         settings = replace(self.settings, engine=tuple(specs) or self.settings.engine)
@@ -310,7 +306,9 @@ class App:
         run = None if self._replay is None else self._replay.run
         model, embedder = self.models.language_model, self.models.embedder  # a wrong setting is found before indexing
         engines, reader = self.sources.engines(specs, waits=True), self.sources.reader
-        parts = Parts(self.cache, engines, reader, embedder, self.vector_cache, model, self.progress, rarity)
+        parts = Parts(
+            self.cache, engines, reader, embedder, self.vector_cache, model, self.progress, rarity, self.models.reader
+        )
         return researcher_of(parts, settings, run, started, epoch=epoch, on_text=on_text, on_round=on_round)
 
     def resume(

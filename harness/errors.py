@@ -10,6 +10,7 @@
     ├── IndexUnavailable         index_unavailable    the vector index is lost, damaged or not installed
     ├── EmbeddingError           embedding_error      no vector could be made
     ├── VerifierError            verifier_error       the model that compares two questions failed
+    ├── ReaderError              reader_error         the model that reads texts failed
     ├── SearchError              search_error         a search failed; not "no results"
     │   ├── RateLimited          rate_limited         the engine asks for fewer requests
     │   ├── EngineUnavailable    engine_unavailable   no answer, or not an answer of that engine
@@ -86,6 +87,12 @@ class VerifierError(HarnessError):
     """The verifier could not be loaded, or could not read a pair."""
 
     code = "verifier_error"
+
+
+class ReaderError(HarnessError):
+    """The reader could not be loaded, or could not read a pair."""
+
+    code = "reader_error"
 
 
 class SearchError(HarnessError):

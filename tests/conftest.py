@@ -39,6 +39,7 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterat
             monkeypatch.delenv(variable)
     monkeypatch.setenv("HARNESS_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.setenv("HARNESS_CORPUS_MEANING", "0")  # embedding a corpus takes half a minute
+    monkeypatch.setenv("HARNESS_READING", "0")  # reading takes half a second a research; tests of it switch it on
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     yield
     search_cache.close()

@@ -1,4 +1,4 @@
-"""Fakes for tests: a store in memory, an embedder without a model, a clock moved by hand."""
+"""Fakes for tests: a store in memory, an embedder and a reader without a model, a clock moved by hand."""
 
 import hashlib
 from collections.abc import Sequence
@@ -8,10 +8,11 @@ import numpy as np
 from msgspec.structs import replace
 
 from harness.core.entries import Entry
+from harness.core.support import SupportProbabilities
 from harness.storage.sqlite.memory import MemoryStore
 from harness.storage.tables import TABLES
 
-__all__ = ["FakeClock", "MemoryStore", "WordEmbedder", "put_payload", "refusing"]
+__all__ = ["FakeClock", "MemoryStore", "WordEmbedder", "WordReader", "put_payload", "refusing"]
 
 
 def refusing(error: Exception, *methods: str, store: Any = None) -> Any:
@@ -81,3 +82,26 @@ class WordEmbedder:
             seed = int.from_bytes(hashlib.sha256(word.encode()).digest()[:8], "big")
             total += np.random.default_rng(seed).standard_normal(self.dimension)
         return total / np.linalg.norm(total)
+
+
+class WordReader:
+    """A reader for which a text answers a question, or supports a sentence, by the share of its words that it has."""
+
+    def __init__(self, least: float = 0.5) -> None:
+        self.id = "words"
+        self.least = least
+        self.read: list[str] = []
+
+    def answers(self, question: str, texts: Sequence[str]) -> list[float]:
+        """See `Reader.answers`."""
+        self.read += texts
+        wanted = set(question.lower().split())
+        return [len(wanted & set(text.lower().replace(".", "").split())) / len(wanted) for text in texts]
+
+    def supports(self, sentence: str, quotations: Sequence[str]) -> list[SupportProbabilities]:
+        """See `Reader.supports`."""
+        return [SupportProbabilities(share, 0.0, 1 - share) for share in self.answers(sentence, quotations)]
+
+    def same_answer(self, question: str, others: Sequence[str]) -> list[float]:
+        """See `Reader.same_answer`."""
+        return self.answers(question, others)

@@ -166,6 +166,22 @@ def _reading(verifier: "Verifier | None") -> "tuple[Verifier | None, str]":
     return verifier, ""
 
 
+def _reader(app: "App") -> CheckResult:
+    from harness.errors import ReaderError
+
+    if not app.settings.reading:
+        return CheckResult("reader", "weak", "off: a report is written even if nothing answers; set `reading: true`")
+    try:
+        [answers, other] = app.models.reader.answers(
+            "what colour is the house", ["The house is red.", "Cats sleep a lot."]
+        )
+    except ReaderError as error:
+        return CheckResult("reader", "weak", f"{error}; a report is written even if nothing answers")
+    if answers <= other:
+        return CheckResult("reader", "broken", f"{app.models.reader.id} reads wrongly; reinstall research-harness")
+    return CheckResult("reader", "ok", app.models.reader.id)
+
+
 def _index(app: "App") -> CheckResult:
     from importlib.util import find_spec
 
@@ -226,6 +242,7 @@ CHECKS: tuple[tuple[str, "Callable[[App], CheckResult | list[CheckResult]]"], ..
     ("database", _database),
     ("embedder", _embedder),
     ("meaning", _meaning),
+    ("reader", _reader),
     ("vector index", _index),
     ("engine", _engine),
     ("access", _access),

@@ -15,6 +15,7 @@ from harness.cli.groups import group, invoke
 from harness.cli.history_command import history
 from harness.cli.index_command import index
 from harness.cli.mcp import mcp
+from harness.cli.rank import rank
 from harness.cli.read import read
 from harness.cli.research import research
 from harness.cli.search_command import search
@@ -49,6 +50,7 @@ commands.command()(research)
 commands.command()(chat)
 commands.command()(search)
 commands.command()(read)
+commands.command()(rank)
 commands.command()(verify)
 commands.command()(index)
 commands.command()(snapshot_commands.runs)

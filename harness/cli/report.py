@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from harness.core.freshness import age_in_words
-from harness.core.text import printable_json
+from harness.core.text import one_line, printable, printable_json, shorten
 from harness.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from harness.research.saved_report import SavedReport
 
 MAX_LINE = 100
+NEAREST = 3
+"""Sources that are named if none answers."""
+MAX_TITLE = 60
 
 
 def show(
@@ -76,7 +79,9 @@ def summary(found: "Research") -> str:
             lines.append(f"warning: {found.report.remark}")
         lines.append(f"{len(found.report.sources)} of {len(sources)} sources cited; {found.report.checks}")
     elif sources:
-        lines.append(f"nothing found: none of the {len(sources)} sources is about the question; try other words")
+        nearest = "; ".join(f"{shorten(one_line(each.title), MAX_TITLE)} <{each.url}>" for each in sources[:NEAREST])
+        lines.append(f"nothing found: none of the {len(sources)} sources answers the question; try other words")
+        lines.append(printable(f"closest sources: {nearest}"))
     else:
         lines.append(f"nothing found by {found.engine}; try other words or another --engine")
     if found.origin:

@@ -17,6 +17,7 @@ from harness.cli.terminal.streams import PIPED_WIDTH
 from harness.core.origins import origins_of
 from harness.core.text import one_line, printable, shorten
 from harness.errors import InvalidInput
+from harness.settings import RecordedRun
 
 LEAST_QUESTION = 20
 """Fewest characters of a question in a list, even on a narrow terminal."""
@@ -119,7 +120,6 @@ def export(
     """
     from msgspec import convert
 
-    from harness.settings import RecordedRun
     from harness.storage.snapshots import write_snapshot
 
     if pairs is not None:

@@ -42,6 +42,14 @@ _AFTER_THAN = 4
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
+class SupportProbabilities(Struct, frozen=True, gc=False):
+    """Probabilities of a model for a sentence and a quotation: supports, contradicts, neither; the sum is 1."""
+
+    supports: float
+    contradicts: float
+    neither: float
+
+
 class Support(Struct, frozen=True):
     """Result of a support check. `reasons` explain why not, empty if supported; `coverage` is the share (0..1) of the
     sentence's content words that the quotation has; `probability` (0..1) is a model's, `None` without one.

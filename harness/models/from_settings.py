@@ -8,7 +8,7 @@ from harness.errors import InvalidInput
 from harness.models.fallback_embedder import FirstAvailable
 from harness.models.local.embedder import MiniLM
 from harness.models.remote.embeddings import OpenAIEmbedder
-from harness.ports import Embedder, LanguageModel, Verifier
+from harness.ports import Embedder, LanguageModel, Reader, Verifier
 from harness.settings import Settings, key_in
 from harness.storage.forks import cached_property
 
@@ -87,6 +87,13 @@ class Models:
         from harness.models.local.cross_encoder import MiniLMVerifier
 
         return MiniLMVerifier()
+
+    @property
+    def reader(self) -> Reader:
+        """The model that reads texts for a question."""
+        from harness.models.local.reader import MiniLMReader
+
+        return MiniLMReader()
 
     @cached_property
     def language_model(self) -> LanguageModel | None:

@@ -9,6 +9,7 @@ from harness.ports.locks import Locks
 from harness.ports.nearest import Nearest
 from harness.ports.page_reader import PageReader
 from harness.ports.progress import Progress, Stopped
+from harness.ports.reader import Reader
 from harness.ports.rows import Rows
 from harness.ports.search_engine import SearchEngine, SearchResult
 from harness.ports.store import STORE_PARTS, Store
@@ -29,6 +30,7 @@ __all__ = [
     "Nearest",
     "PageReader",
     "Progress",
+    "Reader",
     "Rows",
     "SearchEngine",
     "SearchResult",

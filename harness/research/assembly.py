@@ -7,7 +7,7 @@ from msgspec import Struct, convert
 from msgspec.structs import replace
 
 from harness.cache import Cache
-from harness.ports import Embedder, LanguageModel, PageReader, Progress, SearchEngine
+from harness.ports import Embedder, LanguageModel, PageReader, Progress, Reader, SearchEngine
 from harness.research.fingerprint import Code, code_of
 from harness.research.gathering import Round
 from harness.research.model_for_run import ModelForRun
@@ -21,7 +21,7 @@ from harness.vector_cache import VectorCache
 
 class Parts(Struct, frozen=True):
     """The services and adapters that a researcher uses. `memory` returns the vector cache of a collection; `rarity`
-    is higher for a rarer word.
+    is higher for a rarer word; `answering` is used if the settings say so.
     """
 
     cache: Cache
@@ -32,6 +32,7 @@ class Parts(Struct, frozen=True):
     model: LanguageModel | None
     progress: Progress
     rarity: Callable[[str], int]
+    answering: Reader
 
 
 def researcher_of(
@@ -62,6 +63,7 @@ def researcher_of(
             planner,
             parts.progress,
             parts.rarity,
+            parts.answering if writing.reading else None,
         ),
         writer=Writer(model, writing, settings.model_max_tokens, epoch, on_text),
         gathering=gathering,

@@ -1,5 +1,10 @@
-"""Selection of the excerpts that answer a question: the best sentences of the best chunks."""
+"""Selection of the excerpts that answer a question: the best sentences of the best chunks.
 
+Vectors and words rank the excerpts. A reader, if there is one, decides whether any sentence answers the question: if
+none is likely to, there is no evidence, however near the vectors are.
+"""
+
+import logging
 import math
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -9,7 +14,8 @@ from msgspec import Struct
 from harness.cache import Cache
 from harness.core.rank_fusion import select_diverse
 from harness.core.text import sentences, stems, words
-from harness.ports import Vectors
+from harness.errors import ReaderError
+from harness.ports import Reader, Vectors
 from harness.research.gathering import GatheredSource, documents_of
 from harness.research.relevance import MIN_SIMILARITY, MIN_WORDED_SIMILARITY, Wording
 from harness.research.scoring import ChunkSet
@@ -18,6 +24,9 @@ from harness.vector_cache import EmbeddedChunk
 
 MAX_EMBEDDED = 96
 """Most sentences embedded, from the best chunks: one embedding takes about 20 ms on a slow core."""
+
+MAX_READ = 40
+"""Most sentences that the reader reads before it says that none answers: each takes 5 to 30 ms."""
 
 MAX_RUN = 3
 """Most sentences in an excerpt. One sentence alone rarely names its subject."""
@@ -30,6 +39,9 @@ aside.
 _WORDS_IN_CHUNK = 0.3
 """Weight of the question's words when chunks are ranked; similarity has weight 1."""
 _MIN_CHARS, _MAX_CHARS, _MIN_WORDS = 20, 450, 5
+
+
+log = logging.getLogger(__name__)
 
 
 class Evidence(Struct, frozen=True):
@@ -75,11 +87,23 @@ class _Sentence(Struct, frozen=True):
         """Document and index of the chunk."""
         return self.chunk.metadata["document"], self.chunk.metadata["chunk_index"]
 
+    @property
+    def in_context(self) -> str:
+        """The sentence after the title of its source, as the reader has learned to read it."""
+        return f"{self.source.title}: {self.text}" if self.source.title else self.text
+
 
 def cached_evidence(
-    sources: Sequence[GatheredSource], chunk_set: ChunkSet, cache: Cache, writing: WritingSettings, *, ttl: float
+    sources: Sequence[GatheredSource],
+    chunk_set: ChunkSet,
+    cache: Cache,
+    writing: WritingSettings,
+    *,
+    ttl: float,
+    reader: Reader | None = None,
 ) -> list[Evidence]:
-    """Return what `find_evidence` returns, from the cache if it is there: embedding takes about a second.
+    """Return what `find_evidence` returns, from the cache if it is there: embedding takes about a second. If the reader
+    does not work, nothing is refused, with a warning in the log.
 
     Raises:
         EmbeddingError: the embedder failed.
@@ -87,7 +111,7 @@ def cached_evidence(
     """
 
     def compute() -> list[Excerpt]:
-        found = find_evidence(sources, chunk_set, writing)
+        found = find_evidence(sources, chunk_set, writing, reader)
         return [
             Excerpt(e.sentences, e.source.url, e.document, e.chunk, e.position, e.similarity, e.score) for e in found
         ]
@@ -95,19 +119,28 @@ def cached_evidence(
     by_url = {source.url: source for source in sources}
     weighed = f"most={writing.max_evidence}, per_source={writing.per_source}, weights={writing.ranking_weights}"
     ranking = f"{chunk_set.code.evidence} Choice({weighed}) {chunk_set.chunking_id}"  # a key of older snapshots, too
-    kept = cache.derived.get(chunk_set.question, ranking, sources, compute, list[Excerpt], ttl=ttl)
-    # a cached row may come from another user's file
-    if any(each.url not in by_url or not each.sentences for each in kept):
-        kept = compute()
+    try:
+        ranking = f"{ranking} {reader.id}" if reader else ranking
+        kept = cache.derived.get(chunk_set.question, ranking, sources, compute, list[Excerpt], ttl=ttl)
+        # a cached row may come from another user's file
+        if any(each.url not in by_url or not each.sentences for each in kept):
+            kept = compute()
+    except ReaderError as error:
+        log.warning("%s; until then a research does not check whether its sources answer the question", error)
+        return cached_evidence(sources, chunk_set, cache, writing, ttl=ttl)
     return [Evidence(e.sentences, by_url[e.url], e.document, e.chunk, e.position, e.similarity, e.score) for e in kept]
 
 
-def find_evidence(sources: Sequence[GatheredSource], chunk_set: ChunkSet, writing: WritingSettings) -> list[Evidence]:
+def find_evidence(
+    sources: Sequence[GatheredSource], chunk_set: ChunkSet, writing: WritingSettings, reader: Reader | None = None
+) -> list[Evidence]:
     """Return the excerpts that answer best, best first: at most as many as `writing` allows, no near-duplicates, none
     off topic (better nothing than something unrelated). The vector of an excerpt is the mean of its sentences' vectors.
+    With a `reader`, there are none if it finds no sentence likely enough to answer.
 
     Raises:
         EmbeddingError: the embedder failed.
+        ReaderError: the reader failed.
     """
     wanted = chunk_set.wording
     likely = _likely(sources, chunk_set, wanted)
@@ -116,6 +149,8 @@ def find_evidence(sources: Sequence[GatheredSource], chunk_set: ChunkSet, writin
     titles = list(dict.fromkeys(sentence.source.title for sentence in likely))
     vectors = chunk_set.embedder.embed([*titles, *(sentence.text for sentence in likely)])
     title_similarity = dict(zip(titles, (vectors[: len(titles)] @ chunk_set.question_vector).tolist(), strict=True))
+    if reader is not None and not _is_answered(likely, vectors[len(titles) :], chunk_set, reader):
+        return []
     ranked = sorted(
         _excerpts(
             likely,
@@ -135,6 +170,17 @@ def find_evidence(sources: Sequence[GatheredSource], chunk_set: ChunkSet, writin
         features=lambda evidence: set(evidence.stems - wanted.stems),  # every good excerpt shares the question's words
         max_overlap=MAX_OVERLAP,
     )
+
+
+def _is_answered(likely: Sequence[_Sentence], vectors: Vectors, chunk_set: ChunkSet, reader: Reader) -> bool:
+    """Return whether a sentence is likely enough to answer; the most promising are read first, until one is."""
+    near, wanted = vectors @ chunk_set.question_vector, chunk_set.wording
+
+    def promise(place: int) -> float:
+        return float(near[place]) + _WORDS_IN_CHUNK * wanted.share(likely[place].stems)
+
+    best = sorted(range(len(likely)), key=lambda place: -promise(place))[:MAX_READ]
+    return any(reader.answers(chunk_set.question, [likely[place].in_context])[0] >= reader.least for place in best)
 
 
 def _is_relevant(evidence: Evidence, wanted: Wording) -> bool:

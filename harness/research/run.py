@@ -166,7 +166,9 @@ class Researcher:
         gathered, ttl, spent = found.gathered, self._fetch.ttl, cache.tokens
         encoded = msgspec.json.encode(gathered).decode()
         recorder.keep("writing", gathered=encoded, tokens=spent)
-        evidence = cached_evidence(gathered.sources, chunk_set, cache, self._writer.settings, ttl=ttl)
+        evidence = cached_evidence(
+            gathered.sources, chunk_set, cache, self._writer.settings, ttl=ttl, reader=self._services.answering
+        )
         report, shown = self._written(plan, evidence, chunk_set, cache) if evidence else (None, ())
         if report and found.now and self._reuses_solved:  # a stopped run's gathering may be old by now
             self._solved(cache).admit(plan, gathered, evidence, report, ttl=ttl, tokens=spent)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from harness.cache import Cache
-from harness.ports import Embedder, PageReader, Progress, SearchEngine
+from harness.ports import Embedder, PageReader, Progress, Reader, SearchEngine
 from harness.research.planner import Planner
 from harness.vector_cache import VectorCache
 
@@ -13,7 +13,7 @@ from harness.vector_cache import VectorCache
 class ResearchServices(Struct, frozen=True):
     """Everything a research works with. `memory` returns the vector cache of a collection: chunks, or solved questions.
     `engines` are searched together. `progress` counts the work of each stage.
-    `rarity` is higher for a rarer word.
+    `rarity` is higher for a rarer word. `answering` reads whether texts answer a question.
     """
 
     cache: Cache
@@ -24,3 +24,4 @@ class ResearchServices(Struct, frozen=True):
     planner: Planner
     progress: Progress
     rarity: Callable[[str], int]
+    answering: Reader | None = None

@@ -33,7 +33,7 @@ class Joined(StructMeta):
             types |= base.__annotations__
             for own, default in zip(base.__struct_fields__, base.__struct_defaults__, strict=True):
                 made = getattr(default, "factory", None)
-                namespace[own] = default if made is None else field(default_factory=made)
+                namespace.setdefault(own, default if made is None else field(default_factory=made))
         namespace["__annotations__"] = types | namespace["__annotations__"]
         return super().__new__(cls, name, (Struct,), namespace, **options)
 

@@ -34,5 +34,7 @@ class RecordedRun(WritingSettings, GatheringSettings, metaclass=Joined, frozen=T
     research_cache: bool | None
     model: AskedModel | None
     epoch: str
+    reading: bool = False
+    """Older runs have none: there was no reader."""
     code: dict[str, Annotated[str, Meta(max_length=100)]] = field(default_factory=dict)
     """Names the code that made the results it reused; older runs do not have it."""

@@ -73,6 +73,14 @@ class WritingSettings(Struct, frozen=True, kw_only=True):
             description="weights of an excerpt's own similarity, its chunk's, its title's, and of the question's words"
         ),
     ] = (0.45, 0.15, 0.25, 0.15)
+    reading: Annotated[
+        bool,
+        flag("--reading/--no-reading"),
+        Meta(
+            description="let the local reader decide whether any sentence answers the question: if none does, there is "
+            "no report"
+        ),
+    ] = True
     strict: Annotated[
         bool,
         flag("--strict/--marked"),

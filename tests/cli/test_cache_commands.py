@@ -534,14 +534,15 @@ def test_a_damaged_rule_is_named(harness: Program, tmp_path: Path) -> None:
 # --- doctor, help
 
 
-def test_doctor_on_a_healthy_installation(harness: Program) -> None:
+def test_doctor_on_a_healthy_installation(harness: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything is ok; as lines and as JSON."""
+    monkeypatch.setenv("HARNESS_READING", "1")
     ended = harness("doctor")
     assert (ended.code, ended.err) == (0, "")
     assert all(line.startswith("ok ") for line in ended.out.splitlines())
     told = harness("doctor", "--json").told["findings"]
     assert [each["name"] for each in told] == [
-        "python", "settings", "disk", "database", "embedder", "meaning", "vector index", "engine", "access",
+        "python", "settings", "disk", "database", "embedder", "meaning", "reader", "vector index", "engine", "access",
     ]  # fmt: skip
     assert {each["state"] for each in told} == {"ok"}
 

@@ -25,6 +25,7 @@ PRINTING: dict[str, tuple[str, ...]] = {
     "research": ("research", HOSTILE, "--offline"),
     "search": ("search", HOSTILE, "--exact"),
     "read": ("read", f"https://example.org/{HOSTILE}", "--offline"),
+    "rank": ("rank", HOSTILE, HOSTILE),
     "history": ("history",),
     "runs": ("runs",),
     "show": ("show", RUN),

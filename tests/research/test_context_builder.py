@@ -20,7 +20,7 @@ from harness.research.gathering import GatheredSource
 from harness.research.scoring import ChunkSet
 from harness.settings import WritingSettings
 from harness.vector_cache import Anchor, StoredChunk, VectorCache
-from tests.fakes import MemoryStore, WordEmbedder, refusing
+from tests.fakes import MemoryStore, WordEmbedder, WordReader, refusing
 
 TEXTS = {"a": [f"a{n} one two" for n in range(6)], "b": [f"b{n} one two" for n in range(3)]}
 
@@ -311,3 +311,29 @@ def test_evidence_of_a_huge_document_names_its_chunk() -> None:
     assert found
     context = show(store, found[:1], 400, held)
     assert found[0].sentences[0] in context[0].text
+
+
+APPLES = (
+    "Apples grow on trees in many countries. The best temperature for backoff retries is unknown here. "
+    "Waiting doubles after each of the retries until the limit is reached. Pears are harvested in the autumn months."
+)
+
+
+def test_the_reader_reads_until_a_sentence_answers() -> None:
+    """The most promising first; then vectors and words choose as without it."""
+    one = GatheredSource("https://example.org/1", "", (APPLES,))
+    reader = WordReader(least=0.6)
+    held = chunk_set(MemoryStore(), WordEmbedder())
+    held.question = "waiting doubles after each"
+    found = find_evidence([one], held, WritingSettings(), reader)
+    assert found == find_evidence([one], held, WritingSettings())
+    assert reader.read == ["Waiting doubles after each of the retries until the limit is reached."]
+
+
+def test_without_a_likely_sentence_there_is_no_evidence() -> None:
+    """Vectors and words alone would find some."""
+    one = GatheredSource("https://example.org/1", "", (APPLES,))
+    held = chunk_set(MemoryStore(), WordEmbedder())
+    held.question = "the temperature for waiting retries on mars"
+    assert find_evidence([one], held, WritingSettings(), WordReader(least=0.9)) == []
+    assert find_evidence([one], held, WritingSettings()) != []

@@ -12,7 +12,7 @@ from msgspec import structs
 from harness.cache import Cache, Policy
 from harness.core.citations import is_quoted_in
 from harness.core.pages import Page
-from harness.errors import EngineUnavailable, InvalidInput, PageError, RateLimited
+from harness.errors import EngineUnavailable, InvalidInput, PageError, RateLimited, ReaderError
 from harness.models.local.embedder import MiniLM
 from harness.models.local.tokenizer import rarity
 from harness.ports import LanguageModel, PageReader, SearchEngine, SearchResult
@@ -26,7 +26,7 @@ from harness.settings import FetchSettings, GatheringSettings, WritingSettings
 from harness.sources.corpus.engine import open_corpus
 from harness.storage.sqlite.store import SqliteStore
 from harness.vector_cache import VectorCache
-from tests.fakes import FakeClock
+from tests.fakes import FakeClock, WordReader
 
 QUESTION = "How does exponential backoff limit retries?"
 PAGE = SearchResult(
@@ -366,3 +366,34 @@ def test_stale_answers_are_cache_hits(tmp_path: Path, embedder: MiniLM) -> None:
     late = research(cache, Scripted(down), embedder)
     assert late.report == first.report
     assert late.cache_hits == late.answered["stale"] > 0
+
+
+class BrokenReader(WordReader):
+    """A reader whose weights are damaged."""
+
+    def answers(self, question: str, texts: Sequence[str]) -> list[float]:
+        """Fail."""
+        raise ReaderError("the reader cannot be loaded; reinstall research-harness")
+
+
+def test_with_a_broken_reader_nothing_is_refused(
+    cache: Cache, embedder: MiniLM, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The report is that of a research without a reader; one warning says why."""
+    plain = research(cache, Scripted(lambda query: [PAGE]), embedder, keep=False)
+    leader = researcher(cache, Scripted(lambda query: [PAGE]), embedder, keep=False)
+    change_services(leader, answering=BrokenReader())
+    found = leader.run(QUESTION)
+    assert found.report is not None
+    assert plain.report is not None
+    assert found.report.markdown() == plain.report.markdown()
+    assert sum("until then a research does not check" in message for message in caplog.messages) == 1
+
+
+def test_a_question_that_no_sentence_answers_has_no_report(cache: Cache, embedder: MiniLM) -> None:
+    """The reader refuses; the sources are kept with the run."""
+    leader = researcher(cache, Scripted(lambda query: [PAGE]), embedder)
+    change_services(leader, answering=WordReader(least=1.0))
+    found = leader.run(QUESTION)
+    assert found.report is None
+    assert found.gathered.sources
