@@ -38,7 +38,7 @@ def rank(
 
     A file that ends in .txt, and standard input, have one passage a line. A line of .jsonl is a text, or an object with
     a member `text`. Any other document (.md, .html, .pdf, …) is split at its headings and paragraphs. The local reader
-    reads each passage with the question; nothing is sent over the network.
+    reads each passage with the question, and the embedder compares them.
 
     Exits with 1 if no passage is likely enough to answer.
 
@@ -52,7 +52,7 @@ def rank(
 
     passages = list(_passages(file))
     with session.app({"offline": True}) as app:
-        found = ranked_passages(question, passages, app.models.reader)[:most]
+        found = ranked_passages(question, passages, app.models.reader, app.models.embedder)[:most]
     if as_json:
         from msgspec import to_builtins
 
@@ -60,7 +60,7 @@ def rank(
     else:
         for line in _lines(found):
             typer.echo(line)
-    if not found[0].answers:
+    if not any(each.answers for each in found):
         session.note("no passage is likely to answer the question; the nearest are listed")
         raise typer.Exit(ExitCode.NOTHING_FOUND)
 

@@ -8,7 +8,7 @@ import pytest
 
 from harness.models.from_settings import Models
 from tests.cli.program import Program
-from tests.fakes import WordReader
+from tests.fakes import WordEmbedder, WordReader
 
 LINES = "a pear\n\na red apple\nan apple\n"
 
@@ -16,12 +16,15 @@ LINES = "a pear\n\na red apple\nan apple\n"
 @pytest.fixture(autouse=True)
 def _words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Models, "reader", WordReader())
+    monkeypatch.setattr(Models, "embedder", WordEmbedder())
 
 
 def test_lines_of_standard_input_are_ranked(harness: Program) -> None:
     """The best first, with its probability; blank lines are no passages."""
     ended = harness("rank", "red apple", stdin=LINES)
-    assert (ended.code, ended.out) == (0, "  1. 1.00  a red apple\n  2. 0.50  an apple\n  3. 0.00  a pear\n")
+    assert ended.code == 0
+    assert [line[11:] for line in ended.out.splitlines()] == ["a red apple", "an apple", "a pear"]
+    assert ended.out.startswith("  1. 1.00  a red apple\n")
 
 
 def test_json_lines_and_json_output(harness: Program, tmp_path: Path) -> None:
@@ -29,8 +32,10 @@ def test_json_lines_and_json_output(harness: Program, tmp_path: Path) -> None:
     file = tmp_path / "passages.jsonl"
     file.write_text('"a pear"\n{"text": "a red apple", "id": 7}\n')
     told: Any = harness("rank", "red apple", file, "--json", "-n", 1).told
-    best = {"rank": 1, "place": 2, "probability": 1.0, "answers": True, "text": "a red apple"}
-    assert told == {"question": "red apple", "passages": [best]}
+    assert told["question"] == "red apple"
+    [best] = told["passages"]
+    assert best.pop("probability") > 0.99
+    assert best == {"rank": 1, "place": 2, "answers": True, "text": "a red apple"}
 
 
 def test_a_document_is_split(harness: Program, tmp_path: Path) -> None:
@@ -46,7 +51,7 @@ def test_no_likely_passage_is_exit_code_1(harness: Program) -> None:
     """The nearest are listed all the same."""
     ended = harness("rank", "blue car", stdin=LINES)
     assert ended.code == 1
-    assert ended.out.startswith("  1. 0.00  a pear\n")
+    assert len(ended.out.splitlines()) == 3
     assert "no passage is likely" in ended.err
 
 

@@ -4,13 +4,16 @@ import pytest
 
 from harness.errors import InvalidInput
 from harness.research.reading import MAX_PASSAGE_CHARS, MAX_PASSAGES, ranked_passages
-from tests.fakes import WordReader
+from tests.fakes import WordEmbedder, WordReader
 
 
 def test_the_likeliest_passage_is_first() -> None:
     """Equally likely ones keep their order; `answers` compares with the least probability."""
-    found = ranked_passages("red apple", ["a pear", "a red apple", "an apple", "an apple"], WordReader())
-    assert [(each.place, each.probability) for each in found] == [(2, 1.0), (3, 0.5), (4, 0.5), (1, 0.0)]
+    found = ranked_passages(
+        "red apple", ["a pear", "a red apple", "an apple", "an apple"], WordReader(), WordEmbedder()
+    )
+    assert [each.place for each in found] == [2, 3, 4, 1]
+    assert 1 >= found[0].probability > found[1].probability == found[2].probability > found[3].probability >= 0
     assert [each.rank for each in found] == [1, 2, 3, 4]
     assert [each.answers for each in found] == [True, True, True, False]
     assert found[0].text == "a red apple"
@@ -28,4 +31,4 @@ def test_the_likeliest_passage_is_first() -> None:
 def test_what_cannot_be_ranked_is_refused(question: str, passages: list[str], message: str) -> None:
     """One line says why."""
     with pytest.raises(InvalidInput, match=message):
-        ranked_passages(question, passages, WordReader())
+        ranked_passages(question, passages, WordReader(), WordEmbedder())
