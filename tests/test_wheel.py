@@ -94,7 +94,7 @@ print(evals.theirs, len(load_tasks()), TASKS_DIR)
         [python, "-c", program], capture_output=True, text=True, cwd=tmp_path, check=True, env=_environment()
     )
     theirs, count, folder = ended.stdout.split()
-    assert (theirs, count) == ("True", "26")
+    assert (theirs, count) == ("True", "38")
     assert Path(folder).is_relative_to(python.parents[1])
 
 

@@ -1,7 +1,6 @@
 """Freshness of answers."""
 
 # ruff: noqa: F401, F403, F821 - the very tests; the store comes last, instead of theirs
-from tests.cache.conftest import clock
 from tests.cache.test_freshness import *
 from tests.storage.postgres.services.conftest import store
 

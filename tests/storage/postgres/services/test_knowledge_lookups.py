@@ -1,6 +1,6 @@
 """Knowledge lookups."""
 
 # ruff: noqa: F401, F403 - the very tests; the store comes last, instead of theirs
-from tests.knowledge.conftest import clock, embedder, knowledge
+from tests.knowledge.conftest import knowledge
 from tests.knowledge.test_knowledge_lookup import *
 from tests.storage.postgres.services.conftest import store

@@ -1,6 +1,6 @@
 """Finding memories."""
 
 # ruff: noqa: F401, F403 - the very tests; the store comes last, instead of theirs
-from tests.chat.conftest import clock, embedder, journal, memory, remembering
+from tests.chat.conftest import journal, memory, remembering
 from tests.chat.test_memory_search import *
 from tests.storage.postgres.services.conftest import store

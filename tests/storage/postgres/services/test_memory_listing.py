@@ -1,6 +1,6 @@
 """Listing and deleting memories."""
 
 # ruff: noqa: F401, F403 - the very tests; the store comes last, instead of theirs
-from tests.chat.conftest import clock, embedder, journal, memory, remembering
+from tests.chat.conftest import journal, memory, remembering
 from tests.chat.test_listing import *
 from tests.storage.postgres.services.conftest import store
