@@ -1,9 +1,10 @@
 """Port of models that read: a question with a text, or a sentence with a quotation."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from harness.core.support import SupportProbabilities
+if TYPE_CHECKING:
+    from harness.core.support import SupportProbabilities
 
 
 class Reader(Protocol):
@@ -32,7 +33,7 @@ class Reader(Protocol):
             ReaderError: the model is missing, damaged, or failed.
         """
 
-    def supports(self, sentence: str, quotations: Sequence[str]) -> list[SupportProbabilities]:
+    def supports(self, sentence: str, quotations: Sequence[str]) -> "list[SupportProbabilities]":
         """Return how likely each quotation supports the sentence, contradicts it, or neither.
 
         Raises:
