@@ -43,11 +43,17 @@ def test_missing_weights_are_one_line(weights: Path) -> None:
 
 def test_weights_that_were_changed_are_refused(weights: Path) -> None:
     """Other weights would give other probabilities."""
-    content = reader.__file__.encode()
-    release(weights, content)
-    weights.write_bytes(b"other")
-    with pytest.raises(ReaderError, match="cannot be loaded"):
+    release(weights, b"the weights that were released")
+    weights.write_bytes(b"other weights")
+    with pytest.raises(ReaderError, match="not the released ones"):
         MiniLMReader().supports("a", ["b"])
+
+
+def test_a_file_that_is_no_model_is_refused(weights: Path) -> None:
+    """The message of onnxruntime is in one line."""
+    release(weights, b"no model")
+    with pytest.raises(ReaderError, match="cannot be loaded"):
+        MiniLMReader().answers("a", ["b"])
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"[1]", b'{"sha256": 1}'])

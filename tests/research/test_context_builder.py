@@ -126,11 +126,14 @@ class Plain(WordEmbedder):
         return vector
 
 
+def silent(what: str, done: int, total: int) -> None:
+    """Show no progress."""
+
+
 def chunk_set(store: MemoryStore, embedder: Any = None, *, keep: bool = True) -> ChunkSet:
     """Return the chunks of documents."""
     embedder = embedder or Plain()
     chunks = VectorCache(store, embedder, space="research")
-    silent = lambda what, done, total: None  # noqa: E731
     return ChunkSet(QUESTION, chunks, embedder, code=Code(), keep=keep, ttl=60, progress=silent, rarity=rarity)
 
 

@@ -89,7 +89,7 @@ def _report(message: str) -> None:
 
 
 def _say(line: str) -> None:
-    print(line, file=sys.stderr)  # noqa: T201 - the one place where errors and logs are written
+    sys.stderr.write(f"{line}\n")  # one write: threads that log at the same time must not mix their lines
 
 
 def _leave(code: int) -> NoReturn:

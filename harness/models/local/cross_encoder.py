@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from harness.core.equivalence import Rule, promised
 from harness.errors import VerifierError
-from harness.models.local.onnx import UnusableModel, digest
+from harness.models.local.onnx import UnusableModel, released_weights
 from harness.models.local.pair_reader import PairReader, plain
 from harness.storage import forks
 
@@ -72,25 +72,11 @@ class MiniLMVerifier:
 def _reader() -> PairReader:
     """Load weights and tokenizer, once for all instances of a process."""
     try:
-        return PairReader(_weights())
+        return PairReader(released_weights(WEIGHTS, _release().sha256))
     except UnusableModel as error:
         raise VerifierError(
             f"the verifier cannot be loaded ({error}); reinstall research-harness, or train it again"
         ) from error
-
-
-def _weights() -> bytes:
-    try:
-        weights = WEIGHTS.read_bytes()
-    except OSError as error:
-        raise VerifierError(
-            f"the verifier's weights cannot be read ({error}); reinstall research-harness, or train them again"
-        ) from error
-    if digest(weights) != _release().sha256:
-        raise VerifierError(
-            "the verifier's weights are not the released ones; reinstall research-harness, or train them again"
-        )
-    return weights
 
 
 @cache

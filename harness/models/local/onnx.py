@@ -1,16 +1,32 @@
 """onnxruntime sessions for the local models: on the CPU, in one thread."""
 
 import hashlib
+from pathlib import Path
 from typing import Any
 
 
 class UnusableModel(Exception):
-    """The weights are not a model that onnxruntime can run."""
+    """The weights are missing, changed, or not a model that onnxruntime can run."""
 
 
 def digest(weights: bytes) -> str:
     """Return the SHA-256 (hex) of weights."""
     return hashlib.sha256(weights).hexdigest()
+
+
+def released_weights(file: Path, sha256: str) -> bytes:
+    """Return the weights in a file, if they are the released ones.
+
+    Raises:
+        UnusableModel: the file cannot be read, or has another SHA-256 (hex).
+    """
+    try:
+        weights = file.read_bytes()
+    except OSError as error:
+        raise UnusableModel(str(error)) from error
+    if digest(weights) != sha256:
+        raise UnusableModel("its weights are not the released ones")
+    return weights
 
 
 def open_session(weights: bytes) -> Any:

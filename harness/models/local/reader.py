@@ -16,7 +16,7 @@ from msgspec import Struct
 from harness.core.support import SupportProbabilities
 from harness.errors import ReaderError
 from harness.models.local.cross_encoder import MiniLMVerifier
-from harness.models.local.onnx import UnusableModel, digest, open_session
+from harness.models.local.onnx import UnusableModel, open_session, released_weights
 from harness.models.local.pair_reader import plain
 from harness.models.local.tokenizer import tokenizer
 from harness.storage import forks
@@ -140,13 +140,9 @@ def _softmax(logits: Sequence[float]) -> list[float]:
 def _model() -> tuple[Any, Any]:
     """Load weights and tokenizer, once for all instances of a process."""
     try:
-        weights = WEIGHTS.read_bytes()
-        session = open_session(weights)
-    except (OSError, UnusableModel) as error:
+        return open_session(released_weights(WEIGHTS, _release().sha256)), tokenizer()
+    except UnusableModel as error:
         raise ReaderError(f"the reader cannot be loaded ({error}); reinstall research-harness") from error
-    if digest(weights) != _release().sha256:
-        raise ReaderError("the reader's weights are not the released ones; reinstall research-harness")
-    return session, tokenizer()
 
 
 @cache

@@ -8,6 +8,7 @@ from pathlib import Path
 import pexpect
 import pytest
 
+from harness.cli.terminal import _say
 from harness.cli.terminal.progress import Pace, in_words
 
 
@@ -140,3 +141,17 @@ def test_nothing_of_the_line_is_left(tmp_path: Path) -> None:
 def of_the_log(line: str) -> bool:
     """Say whether it is a part of the log line."""
     return line.startswith("warning:") or "long long" in line or line.strip().startswith(("long", "ng", "g "))
+
+
+def test_a_line_for_standard_error_is_one_write(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads that log at the same time do not mix their lines."""
+    written: list[str] = []
+
+    class Stream:
+        def write(self, text: str) -> int:
+            written.append(text)
+            return len(text)
+
+    monkeypatch.setattr(sys, "stderr", Stream())
+    _say("interrupted; cached entries stay")
+    assert written == ["interrupted; cached entries stay\n"]
