@@ -52,7 +52,7 @@ def rank(
 
     passages = list(_passages(file))
     with session.app({"offline": True}) as app:
-        found = ranked_passages(question, passages, app.models.reader, app.models.embedder)[:most]
+        found = ranked_passages(question, passages, app.models.reader, app.models.embedder, app.progress)[:most]
     if as_json:
         from msgspec import to_builtins
 

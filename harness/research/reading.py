@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from harness.errors import InvalidInput
-from harness.ports import Embedder, Reader
+from harness.ports import Embedder, Progress, Reader
 
 MAX_PASSAGES = 2_000
 MAX_PASSAGE_CHARS = 20_000
@@ -29,7 +29,9 @@ class RankedPassage(Struct, frozen=True):
     text: str
 
 
-def ranked_passages(question: str, passages: Sequence[str], reader: Reader, embedder: Embedder) -> list[RankedPassage]:
+def ranked_passages(
+    question: str, passages: Sequence[str], reader: Reader, embedder: Embedder, progress: Progress
+) -> list[RankedPassage]:
     """Return the passages, the likeliest first; equally likely ones keep their order.
 
     Raises:
@@ -45,7 +47,11 @@ def ranked_passages(question: str, passages: Sequence[str], reader: Reader, embe
         raise InvalidInput(f"{len(passages):,} passages are too many; rank at most {MAX_PASSAGES:,} at once")
     if any(len(passage) > MAX_PASSAGE_CHARS for passage in passages):
         raise InvalidInput(f"a passage has more than {MAX_PASSAGE_CHARS:,} characters; split it")
-    read = reader.answers(question, passages)
+    read = list[float]()
+    for done, passage in enumerate(passages):
+        progress("reading passages", done, len(passages))
+        read += reader.answers(question, [passage])
+    progress("reading passages", len(passages), len(passages))
     vectors = embedder.embed([question, *passages])
     near = (vectors[1:] @ vectors[0]).tolist()
     probabilities = [_together(*both) for both in zip(read, near, strict=True)]
