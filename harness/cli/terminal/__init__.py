@@ -4,13 +4,17 @@ import logging
 import os
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from enum import IntEnum
 from typing import NoReturn
 
 from harness.cli.terminal.streams import guarded_streams
 from harness.core.text import one_line
 from harness.errors import AccessDenied, HarnessError, InvalidInput, OfflineMiss, SearchError, StoreError
+
+LOGGERS = ("harness", "harness_evals")
+"""Loggers whose messages the program shows."""
 
 
 class ExitCode(IntEnum):
@@ -77,8 +81,6 @@ def _ended(command: Callable[[], object]) -> int:
     except Exception as error:  # noqa: BLE001 - the last place where a bug can become a sentence
         code = ExitCode.FAILED
         _report(f"{type(error).__name__}: {error} (a bug in harness; run again with --debug for the details)")
-    if code == ExitCode.INTERRUPTED:  # from here or from typer
-        _say("interrupted; cached entries stay")
     return code
 
 
@@ -97,10 +99,23 @@ def _leave(code: int) -> NoReturn:
         sys.stdout.flush()
     except OSError:  # the reader has gone, or the disk is full: the rest cannot be written
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    if code == ExitCode.INTERRUPTED:
-        sys.stderr.flush()
-        os._exit(code)  # sys.exit would wait for searches in other threads until their time-out
+    if code == ExitCode.INTERRUPTED:  # from here or from typer
+        with _quiet_logs():
+            _say("interrupted; cached entries stay")
+            sys.stderr.flush()
+            os._exit(code)  # sys.exit would wait for searches in other threads until their time-out
     sys.exit(code)
+
+
+@contextmanager
+def _quiet_logs() -> Iterator[None]:
+    """Let other threads log nothing until the end of the block, so that the last line is the last."""
+    with ExitStack() as locks:
+        for name in ("", *LOGGERS):
+            for handler in logging.getLogger(name).handlers:
+                handler.acquire()
+                locks.callback(handler.release)
+        yield
 
 
 class _Lines(logging.Handler):
@@ -117,7 +132,7 @@ def configure_logging(level: str) -> None:
     """Show the program's log messages of at least `level` (`debug`, `info`, `warning`, `error`) on standard error. A
     later call replaces an earlier one.
     """
-    for name in ("harness", "harness_evals"):
+    for name in LOGGERS:
         logger = logging.getLogger(name)
         logger.setLevel(level.upper())
         logger.handlers = [_Lines()]

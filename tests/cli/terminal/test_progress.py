@@ -1,14 +1,16 @@
 """Progress of long work: how far, since when, how long it still takes; on one line, with everything else above it."""
 
+import logging
 import os
 import re
 import sys
+import threading
 from pathlib import Path
 
 import pexpect
 import pytest
 
-from harness.cli.terminal import _say
+from harness.cli.terminal import _Lines, _quiet_logs, _say
 from harness.cli.terminal.progress import Pace, in_words
 
 
@@ -155,3 +157,20 @@ def test_a_line_for_standard_error_is_one_write(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(sys, "stderr", Stream())
     _say("interrupted; cached entries stay")
     assert written == ["interrupted; cached entries stay\n"]
+
+
+def test_nothing_is_logged_after_the_last_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thread that logs while the program says that it was interrupted waits until it has ended."""
+    lines = _Lines()
+    monkeypatch.setattr(logging.getLogger("harness"), "handlers", [lines])
+    record = logging.LogRecord("harness", logging.INFO, "", 0, "miss", None, None)
+    thread = threading.Thread(target=lines.handle, args=(record,))
+    with _quiet_logs():
+        thread.start()
+        thread.join(0.2)
+        assert thread.is_alive()
+        _say("interrupted; cached entries stay")
+    thread.join()
+    assert capsys.readouterr().err == "interrupted; cached entries stay\ninfo: miss\n"
