@@ -8,6 +8,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from harness.core.entries import Entry
+from harness.core.reading_calibration import ReadingCalibration
 from harness.core.support import SupportProbabilities
 from harness.storage.sqlite.memory import MemoryStore
 from harness.storage.tables import TABLES
@@ -89,7 +90,7 @@ class WordReader:
 
     def __init__(self, least: float = 0.5) -> None:
         self.id = "words"
-        self.least = least
+        self.calibration = ReadingCalibration("words", least, least, least, (1.0, 3.0, -1.5), "nothing")
         self.read: list[str] = []
 
     def answers(self, question: str, texts: Sequence[str]) -> list[float]:

@@ -1,8 +1,8 @@
 """Train the reader: `python -m training.reader --data DIR`. It takes about an hour on two CPU cores with bfloat16."""
 
 import argparse
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -18,18 +18,23 @@ from numpy.typing import NDArray
 from benchmarks.pairs import read_lines
 from benchmarks.reading import HELD_OUT_ARTICLES, is_held_out
 from benchmarks.rows import say
+from harness.core.calibration import highest_threshold, lowest_threshold
+from harness.core.reading_calibration import ReadingCalibration, sigmoid
 from harness.core.text import sentences
 from harness.models.local.embedder import MiniLM
 from harness.models.local.onnx import open_session
-from harness.models.local.reader import WEIGHTS, ReaderRelease
+from harness.models.local.reader import NAME, WEIGHTS, ReaderRelease
 from harness.models.local.tokenizer import tokenizer
 from harness.ports import Embedder
 from training.__main__ import THREADS, tell
 from training.export import export
 from training.learning import in_batches, learn
+from training.mixture import Mixture
 from training.passes import SEED, Plan
-from training.reader_model import ReaderModel, reader_loss
-from training.reading import UNKNOWN, Reading, in_context, question, read_all
+from training.reader_model import ANSWERS, SUPPORT, ReaderModel, reader_loss
+from training.reading import UNKNOWN, Reading, in_context, question, questions, read_all
+from training.sources import WRITTEN, read_sources
+from training.teacher import distilled
 
 MAX_TOKENS = 256
 """Word pieces of a pair in training; longer texts are cut. The shipped reader reads up to 512."""
@@ -37,30 +42,35 @@ MAX_TOKENS = 256
 
 @dataclass(frozen=True)
 class ReadingPass:
-    """Learning rates of a pass; the share of the public questions that it reads; how often it reads pairs of support,
-    and the written examples; whether it reads PAWS.
-    """
+    """Learning rates of a pass, and how often it reads each kind of pairs: a share, or times."""
 
     plan: Plan
     questions: float = 1.0
-    support: int = 1
-    written: int = 0
-    paws: bool = False
+    support: float = 1.0
+    written: float = 1.0
+    paws: float = 0.0
+    same: float = 0.0
+    teacher: float = 0.0
 
 
 MOST_REFUSED = 0.1
 """Share of the answerable questions of SQuAD 2.0 that may be refused. Its questions are harder than most: each asks for
 one detail of a passage.
 """
+MOST_WRONG = 0.05
+"""Share of texts that may be taken to support, or to contradict, a sentence wrongly."""
+WEIGHED = 2_000
+"""Readings that weigh the reader against similarity."""
 READ_PASSAGES, READ_SENTENCES = 4, 24
 """Likest passages of the article, and their first sentences, that are read for a question to calibrate refusal."""
 PASSES = {
-    "public": ReadingPass(Plan(SEED, rate=6e-5, head_rate=6e-4), paws=True),
-    "all": ReadingPass(Plan(SEED + 1, rate=8e-5, head_rate=2e-4), support=3, written=2),
-    "closing": ReadingPass(Plan(SEED + 2, rate=5e-5, head_rate=1e-4), questions=0.3, support=1, written=2),
+    "teacher": ReadingPass(Plan(SEED, rate=1e-4, head_rate=1e-3), questions=0, paws=1, same=0.25, teacher=1),
+    "all": ReadingPass(Plan(SEED + 1, rate=8e-5, head_rate=2e-4), support=3, same=0.03, paws=0.3),
+    "closing": ReadingPass(Plan(SEED + 2, rate=4e-5, head_rate=1e-4), questions=0.5, support=2, same=0.03),
 }
-"""The first pass reads the public sets; the second also the written examples, and each pair of support three times:
-there are few of them, and they are the hardest. The last reads mostly what is written.
+"""The first pass learns the similarities of a larger model, and what asks the same; the second reads all that has
+labels, and each pair of support three times: there are few of them, and they are the hardest. The last reads most of it
+again.
 """
 
 Floats = NDArray[np.float64]
@@ -71,37 +81,48 @@ def encoded(readings: Sequence[Reading]) -> list[tuple[list[int], list[int], lis
     pieces = tokenizer()
     pieces.enable_truncation(MAX_TOKENS, strategy="only_second")
     pairs = pieces.encode_batch([(each.first, each.second) for each in readings])
-    targets = [[each.answers, *each.support] for each in readings]
+    targets = [[each.answers, *each.support, each.same] for each in readings]
     return [(pair.ids, pair.type_ids, target) for pair, target in zip(pairs, targets, strict=True)]
 
 
 def repeated(reading: Reading, each: ReadingPass) -> int:
     """Return how often a pass reads this."""
-    if reading.source == "paws":
-        return int(each.paws)
-    often = each.support if reading.answers == UNKNOWN else 1
-    if reading.source.startswith("written:"):
-        return often * each.written
-    chosen = reading.answers == UNKNOWN or is_held_out(f"pass {reading.first} {reading.second}", each.questions)
-    return often * chosen
+    if reading.source in ("paws", "same", "teacher"):
+        often: float = getattr(each, reading.source)
+    elif reading.answers == UNKNOWN:
+        often = each.support
+    else:
+        often = each.written if reading.source.startswith("written:") else each.questions
+    return int(often) + is_held_out(f"{each.plan.seed} {reading.first} {reading.second}", often % 1)
 
 
-def train(readings: Sequence[Reading], work: Path) -> ReaderModel:
+def train(readings: Sequence[Reading], data: Path, work: Path) -> ReaderModel:
     """Train pass after pass. The weights after each are stored in `work`; a stored pass is not repeated."""
     torch.manual_seed(SEED)
     model = ReaderModel.pretrained()
+    same = cache(lambda: list(same_pairs(data)))
     for name, each in PASSES.items():
         kept = work / f"reader-{name}.pt"
         if kept.exists():
             model.load_state_dict(torch.load(kept, weights_only=True))
             say(f"{kept} is there: not trained again")
             continue
-        chosen = [reading for reading in readings for _ in range(repeated(reading, each))]
-        say(f"pass {name}: {len(chosen):,} pairs")
+        asked = [reading for reading in readings if reading.answers != UNKNOWN]
+        from_teacher = distilled(asked, Random(each.plan.seed)) if each.teacher else ()
+        chosen = [r for r in (*readings, *same(), *from_teacher) for _ in range(repeated(r, each))]
+        say(f"pass {name}: {len(chosen):,} pairs, {dict(Counter(r.source.split()[0] for r in chosen))}")
         batches = in_batches(encoded(chosen), Random(each.plan.seed))
         learn(model, batches, each.plan, kept.with_suffix(".part"), tell, reader_loss)
         torch.save(model.state_dict(), kept)
     return model
+
+
+def same_pairs(data: Path) -> Iterator[Reading]:
+    """Yield pairs of questions that were written for this project; none has a wording of an evaluation."""
+    mixture = Mixture(read_sources(data), "train", SEED)
+    for folder in WRITTEN:
+        for pair in mixture.changed(mixture.written(folder)):
+            yield questions(pair.a, pair.b, pair.same, "same")
 
 
 def report(readings: Sequence[Reading], logits: Floats) -> str:
@@ -115,35 +136,70 @@ def report(readings: Sequence[Reading], logits: Floats) -> str:
         groups["all answers" if each.answers >= 0 else "all support"].append(place)
     for name, places in sorted(groups.items()):
         support = readings[places[0]].answers < 0
-        values = np.exp(logits[places, 1:])
-        score = values[:, 0] / values.sum(1) if support else logits[places, 0]
+        values = np.exp(logits[places, SUPPORT])
+        score = values[:, 0] / values.sum(1) if support else logits[places, ANSWERS]
         right = np.array([readings[place].support[0] if support else readings[place].answers for place in places])
         area = roc_auc_score(right, score) if 0 < right.mean() < 1 else float("nan")
         lines.append(f"{name:24} {len(places):6,} {right.mean():6.1%} AUC {area:.3f} mean {score.mean():.2f}")
     return "\n".join(lines)
 
 
-def calibrated(readings: Sequence[Reading], logits: Floats, digest: str, best: Floats) -> ReaderRelease:
-    """Return the calibration on readings that training has not seen, by logistic regression (Platt, 1999).
+def calibrated(
+    readings: Sequence[Reading], logits: Floats, digest: str, best: Floats, embedder: Embedder
+) -> ReaderRelease:
+    """Return the calibration on readings that training has not seen: probabilities by logistic regression (Platt,
+    1999), thresholds by conformal risk control (Angelopoulos et al., 2022, arXiv:2208.02814).
 
-    `best` are the highest logits that any sentence has for questions that can be answered. `least` is the probability
-    below which at most `MOST_REFUSED` of them are, as conformal prediction counts (Vovk et al., 2005).
+    `best` are the highest logits that any sentence has for questions that can be answered; at most `MOST_REFUSED` of
+    them are below the threshold. At most `MOST_WRONG` of the texts that do not support (or contradict) a sentence are
+    taken to.
     """
-    from sklearn.linear_model import LogisticRegression
-
     asked = np.array([each.answers for each in readings])
     answers = asked >= 0
-    fitted = LogisticRegression(C=1e6).fit(logits[answers, :1], asked[answers])
-    slope, intercept = float(fitted.coef_[0, 0]), float(fitted.intercept_[0])
-    lowest = np.sort(best)[int(MOST_REFUSED * (len(best) + 1)) - 1]
+    slope, intercept = _platt(logits[answers, ANSWERS, None], asked[answers])
     support = [place for place, each in enumerate(readings) if sum(each.support) == 1]
+    classes = np.array([readings[place].support for place in support]).argmax(1)
+    of_support = _support_calibration(logits[support, SUPPORT], classes)
+    powers = np.exp(of_support[0] * logits[support, SUPPORT] + np.array(of_support[1:]))
+    probabilities = powers / powers.sum(1, keepdims=True)
+    supports, contradicts = (
+        lowest_threshold(probabilities[classes != each, each].tolist(), MOST_WRONG) for each in (0, 1)
+    )
+    counts = (
+        f"{answers.sum():,} readings for answers, {len(support):,} for support, {len(best):,} questions for refusal"
+    )
     return ReaderRelease(
         digest,
-        (round(slope, 4), round(intercept, 4)),
-        _support_calibration(logits[support, 1:], np.array([readings[place].support for place in support]).argmax(1)),
-        round(float(1 / (1 + np.exp(-(slope * lowest + intercept)))), 4),
-        f"{answers.sum():,} readings for answers, {len(support):,} for support, {len(best):,} questions for refusal",
+        (slope, intercept),
+        of_support,
+        ReadingCalibration(
+            f"{NAME}-{digest[:8]}",
+            round(highest_threshold([sigmoid(slope * each + intercept) for each in best], MOST_REFUSED), 4),
+            round(supports, 4),
+            round(contradicts, 4),
+            _weights(
+                [each for each in readings if each.answers >= 0], slope * logits[answers, ANSWERS] + intercept, embedder
+            ),
+            counts,
+        ),
     )
+
+
+def _platt(scores: Floats, labels: Floats) -> tuple[float, ...]:
+    """Return the weights of the scores, of shape (readings, scores), and a constant, by logistic regression."""
+    from sklearn.linear_model import LogisticRegression
+
+    fitted = LogisticRegression(C=1e6).fit(scores, labels)
+    return tuple(round(float(each), 4) for each in (*fitted.coef_[0], fitted.intercept_[0]))
+
+
+def _weights(readings: Sequence[Reading], logits: Floats, embedder: Embedder) -> tuple[float, ...]:
+    """Return the weights of the reader's logit and of similarity, on some of the readings."""
+    places = Random(SEED).sample(range(len(readings)), min(WEIGHED, len(readings)))
+    first = embedder.embed([readings[place].first for place in places])
+    second = embedder.embed([readings[place].second for place in places])
+    near = (first * second).sum(1)
+    return _platt(np.stack([logits[places], near], axis=1), np.array([readings[place].answers for place in places]))
 
 
 def best_logits(weights: Path, data: Path, embedder: Embedder) -> Floats:
@@ -210,7 +266,7 @@ def main() -> None:
     learned = [each for each in readings if not each.held_out]
     held_out = [each for each in readings if each.held_out]
     say(f"{len(learned):,} pairs to learn, {len(held_out):,} held out")
-    model = train(learned, arguments.work)
+    model = train(learned, arguments.data, arguments.work)
     digest = export(model, arguments.weights, output=torch.nn.Identity())
     say(f"{arguments.weights}: {arguments.weights.stat().st_size:,} bytes")
     logits = exported_logits(arguments.weights, held_out)
@@ -219,10 +275,10 @@ def main() -> None:
         [each for each, chosen in zip(held_out, mask, strict=True) if chosen] for mask in (half, ~half)
     )
     best = best_logits(arguments.weights, arguments.data, embedder)
-    made = calibrated(calibrating, logits[half], digest, best)
+    made = calibrated(calibrating, logits[half], digest, best, embedder)
     arguments.weights.with_suffix(".json").write_bytes(msgspec.json.format(msgspec.json.encode(made)) + b"\n")
     print(report(measuring, logits[~half]))
-    print(f"SHA-256 {digest}, least {made.least}")
+    print(f"SHA-256 {digest}, {made.calibration}")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """Reader: all-MiniLM-L6-v2 reads a question with a text, or a sentence with a quotation, as a cross-encoder.
 
-One head gives four logits for both: does the text answer; supports, contradicts, neither. It gets the state of the
-first token (Nogueira and Cho, 2019, arXiv:1901.04085) and the mean of all states, which is what MiniLM was trained for.
+One head gives five logits: does the text answer; supports, contradicts, neither; have both questions one answer. It
+gets the state of the first token (Nogueira and Cho, 2019, arXiv:1901.04085) and the mean of all states, which is what
+MiniLM was trained for.
 """
 
 import torch
@@ -10,7 +11,8 @@ from transformers import BertModel
 
 from training.model import pretrained_bert
 
-OUTPUTS = 4
+OUTPUTS = 5
+ANSWERS, SUPPORT, SAME = 0, slice(1, 4), 4
 HIDDEN = 128
 
 
@@ -45,17 +47,19 @@ class ReaderModel(nn.Module):
 
 
 def reader_loss(logits: Tensor, targets: Tensor, smoothing: float) -> Tensor:
-    """Return the mean loss of a batch. `targets` has the shape (pairs, 4): 1, 0 or -1 (not asked) for "answers"; then
-    a 1 for each class of support that may be right.
+    """Return the mean loss of a batch. `targets` has the shape (pairs, `OUTPUTS`): a probability or -1 (not asked) for
+    "answers" and "same answer"; a 1 for each class of support that may be right.
     """
-    wanted, classes = targets[:, 0], targets[:, 1:]
-    answers = wanted >= 0
     lost = logits.new_zeros(())
-    if answers.any():
-        smooth = wanted[answers] * (1 - 2 * smoothing) + smoothing
-        lost = lost + nn.functional.binary_cross_entropy_with_logits(logits[answers, 0], smooth, reduction="sum")
-    if not answers.all():
-        probabilities = nn.functional.softmax(logits[~answers, 1:], dim=-1)
-        right = (probabilities * classes[~answers]).sum(-1)
+    for output in (ANSWERS, SAME):
+        asked = targets[:, output] >= 0
+        if asked.any():
+            smooth = targets[asked, output] * (1 - 2 * smoothing) + smoothing
+            lost = lost + nn.functional.binary_cross_entropy_with_logits(logits[asked, output], smooth, reduction="sum")
+    classes = targets[:, SUPPORT]
+    asked = classes.sum(-1) > 0
+    if asked.any():
+        probabilities = nn.functional.softmax(logits[asked, SUPPORT], dim=-1)
+        right = (probabilities * classes[asked]).sum(-1)
         lost = lost - torch.log(right * (1 - smoothing) + smoothing / 3).sum()
     return lost / len(targets)

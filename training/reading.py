@@ -21,10 +21,10 @@ from harness.core.text import sentences
 from harness.ports import Embedder
 
 WRITTEN = Path(__file__).parent / "written" / "reader"
-OTHER_SENTENCES = 2
+OTHER_SENTENCES = 3
 """Sentences without the answer that are read with a question, for each with it."""
 SUPPORTS, CONTRADICTS, NEITHER = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
-NOT_SUPPORTS = (0.0, 1.0, 1.0)
+NOT_SUPPORTS, NOT_ASKED = (0.0, 1.0, 1.0), (0.0, 0.0, 0.0)
 UNKNOWN = -1.0
 
 
@@ -32,8 +32,9 @@ UNKNOWN = -1.0
 class Reading:
     """A question or sentence and the text that is read for it.
 
-    `answers` is 1, 0, or `UNKNOWN` for a sentence to support; `support` has a 1 for each class that may be right
-    (supports, contradicts, neither), none for a question. `source` names the set.
+    `answers` is a probability, or `UNKNOWN` where that is not asked; `support` has a 1 for each class that may be right
+    (supports, contradicts, neither), none where that is not asked; `same`, whether two questions have one answer, is
+    like `answers`. `source` names the set.
     """
 
     first: str
@@ -42,11 +43,17 @@ class Reading:
     support: tuple[float, float, float]
     source: str
     held_out: bool = False
+    same: float = UNKNOWN
 
 
-def question(first: str, second: str, answers: bool, source: str, held_out: bool = False) -> Reading:
+def question(first: str, second: str, answers: float, source: str, held_out: bool = False) -> Reading:
     """Return a reading for the question whether a text answers."""
-    return Reading(first, second, float(answers), (0.0, 0.0, 0.0), source, held_out)
+    return Reading(first, second, float(answers), NOT_ASKED, source, held_out)
+
+
+def questions(first: str, second: str, same: float, source: str) -> Reading:
+    """Return a reading for the question whether two questions have one answer."""
+    return Reading(first, second, UNKNOWN, NOT_ASKED, source, same=float(same))
 
 
 def claim(

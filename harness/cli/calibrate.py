@@ -1,24 +1,22 @@
-"""`harness cache calibrate`: an acceptance rule from labelled pairs of questions."""
+"""`harness cache calibrate`: an acceptance rule, or thresholds of the reader, from labelled pairs."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from harness.cli.calibrate_reader import NOT_STORED, calibrate_reader, store
 from harness.cli.command_session import Session, with_session
+from harness.cli.labelled_pairs import LabelledPair, read_pairs
 from harness.cli.options import DryRunOption, JsonOption
 from harness.cli.output import print_json
-from harness.errors import InvalidInput, StoreError
-from harness.storage.files import replacing
 
 if TYPE_CHECKING:
     from harness.app import App
     from harness.core.calibration import Calibration
     from harness.core.equivalence import Rule
 
-MAX_PAIRS = 200_000
 BATCH = 256
 LAXEST = 0.05
 """Share of wrong answers whose shipped threshold is the lowest that is ever used."""
@@ -32,13 +30,13 @@ def calibrate(
         typer.Option(
             "--pairs",
             metavar="FILE",
-            help="JSON Lines with a, b and label (1: the same answer, 0: not); may be gzipped.",
+            help="Labelled pairs, as JSON Lines; may be gzipped.",
             show_default=False,
         ),
     ],
     max_wrong: Annotated[
         float | None,
-        typer.Option("--max-wrong", metavar="SHARE", help="Largest share of pairs to answer wrongly, as 0.01."),
+        typer.Option("--max-wrong", metavar="SHARE", help="Largest share of pairs to decide wrongly, as 0.01."),
     ] = None,
     max_wrong_of_served: Annotated[
         float | None,
@@ -51,29 +49,38 @@ def calibrate(
     dry_run: DryRunOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Set how certain a semantic hit must be, from labelled pairs.
+    """Fit semantic hits or the reader to labelled pairs.
 
-    Conformal risk control finds the threshold: on questions like these, the share of different pairs that are answered
+    Each line has two texts and a label: a, b and label (1: questions with the same answer, 0: not) for semantic hits;
+    question, text and label (1: the text answers, 0: not), or sentence, quotation and label (supports, contradicts or
+    neither), for the reader.
+
+    Conformal risk control finds the threshold: on texts like these, the share of different questions that are answered
     wrongly stays within --max-wrong; with --max-wrong-of-served, the share of answers that are wrong also does (in 19
-    of 20 cases). The rule is stored in the data directory and used from then on; too few pairs are an error. The
-    printed shares are of pairs that did not choose the threshold.
+    of 20 cases). For the reader, --max-wrong bounds the answering texts that are missed (default 0.1), or the other
+    texts that are taken for support or contradiction (default 0.05). The result is stored in the data directory and
+    used from then on; too few pairs are an error. The printed shares are of pairs that did not choose the threshold.
 
     \b
     Examples:
       harness cache calibrate --pairs mine.jsonl
       harness cache calibrate --pairs mine.jsonl.gz --max-wrong 0.005 --dry-run
+      harness cache calibrate --pairs quotations.jsonl
     """
+    kind, labelled = read_pairs(pairs)
+    if kind != "questions":
+        calibrate_reader(session, kind, labelled, pairs.name, max_wrong, dry_run=dry_run, as_json=as_json)
+        return
     import msgspec
 
     from harness.cache.acceptance_rule import rule_file
 
-    labelled = _read(pairs)
     with session.app({"max_wrong": max_wrong}) as app:
         app.identity.require_local()  # one rule decides for every tenant
         limit, file = app.settings.max_wrong, rule_file(app.settings)
         found, rule = _calibrated(app, labelled, max_wrong_of_served, f"{len(labelled):,} pairs of {pairs.name}")
         if not dry_run:
-            _store(file, msgspec.json.encode(rule))
+            store(file, msgspec.json.encode(rule))
     if as_json:
         stored = None if dry_run else str(file)
         print_json(msgspec.to_builtins(found) | {"threshold": rule.threshold, "kept": stored})
@@ -82,11 +89,11 @@ def calibrate(
     configured = session.load().settings.max_wrong
     if not dry_run and limit > configured:
         typer.echo(f"used once max_wrong is {limit:g}: it is {configured:g} now (HARNESS_MAX_WRONG={limit:g})")
-    typer.echo("not stored (dry run)" if dry_run else f"stored in {file}; remove it to use the shipped rule again")
+    typer.echo(NOT_STORED if dry_run else f"stored in {file}; remove it to use the shipped rule again")
 
 
 def _calibrated(
-    app: "App", labelled: Sequence[tuple[str, str, bool]], max_wrong_of_served: float | None, name: str
+    app: "App", labelled: Sequence[LabelledPair], max_wrong_of_served: float | None, name: str
 ) -> "tuple[Calibration, Rule]":
     """Return the calibration and the rule that follows from it; `name` describes the pairs."""
     import msgspec
@@ -97,21 +104,12 @@ def _calibrated(
     limit, verifier = app.settings.max_wrong, app.models.verifier
     laxest = rule_for(LAXEST) if verifier is None else verifier.rule(LAXEST)
     scores = _scores(app, laxest, labelled)
-    found = calibrated(scores, [label for *_, label in labelled], limit, max_wrong_of_served)
+    found = calibrated(scores, [bool(pair.label) for pair in labelled], limit, max_wrong_of_served)
     threshold = max(found.threshold, laxest.threshold)  # pairs that guards reject say nothing about the others
     return found, msgspec.structs.replace(laxest, threshold=threshold, max_wrong=limit, calibrated_on=name)
 
 
-def _store(file: Path, rule: bytes) -> None:
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(file) as out:
-            out.write(rule)
-    except OSError as error:
-        raise StoreError(f"cannot store the rule in {file} ({error.strerror}); the rule used so far stays") from error
-
-
-def _scores(app: "App", rule: "Rule", labelled: Sequence[tuple[str, str, bool]]) -> list[float]:
+def _scores(app: "App", rule: "Rule", labelled: Sequence[LabelledPair]) -> list[float]:
     """Return the score of each pair under `rule`; shows progress."""
     from harness.core.equivalence import decide
     from harness.models.local.tokenizer import vocabulary
@@ -122,9 +120,10 @@ def _scores(app: "App", rule: "Rule", labelled: Sequence[tuple[str, str, bool]])
     for start in range(0, len(labelled), BATCH):
         app.progress("comparing", start, len(labelled))
         part = labelled[start : start + BATCH]
-        vectors = app.models.embedder.embed([text for a, b, _ in part for text in (a, b)])
-        for (a, b, _), one, two in zip(part, vectors[::2], vectors[1::2], strict=True):
-            scores.append(decide(a, b, float(one @ two), rule=rule, known=words, verify=verify).score)
+        vectors = app.models.embedder.embed([text for pair in part for text in (pair.first, pair.second)])
+        for pair, one, two in zip(part, vectors[::2], vectors[1::2], strict=True):
+            decision = decide(pair.first, pair.second, float(one @ two), rule=rule, known=words, verify=verify)
+            scores.append(decision.score)
     app.progress("comparing", len(labelled), len(labelled))
     return scores
 
@@ -139,41 +138,3 @@ def _print(found: "Calibration", threshold: float, limit: float) -> None:
     }
     for name, share in shares.items():
         typer.echo(f"{name:24} {share.share:7.2%}  (95 %: {share.low:.2%} to {share.high:.2%})")
-
-
-def _read(path: Path) -> list[tuple[str, str, bool]]:
-    """Read labelled pairs.
-
-    Raises:
-        InvalidInput: an unreadable file, or a line that is not a labelled pair.
-    """
-    import gzip
-    import zlib
-
-    opened = gzip.open if path.suffix == ".gz" else open
-    found = []
-    try:
-        with opened(path, "rt", encoding="utf-8") as file:
-            for number, line in enumerate(file, start=1):
-                if number > MAX_PAIRS:
-                    raise InvalidInput(f"{path} has more than {MAX_PAIRS:,} pairs; use a sample")
-                if line.strip():
-                    found.append(_pair(line, path, number))
-    except OSError as error:
-        raise InvalidInput(f"cannot read {path}: {error.strerror or error}") from error
-    except (EOFError, zlib.error, UnicodeDecodeError) as error:
-        raise InvalidInput(f"cannot read {path}: {error}") from error
-    return found
-
-
-def _pair(line: str, path: Path, number: int) -> tuple[str, str, bool]:
-    try:
-        row = json.loads(line)
-        a, b, label = row["a"], row["b"], row["label"]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        raise InvalidInput(f"{path}, line {number}: not a JSON object with a, b and label") from None
-    if not isinstance(a, str) or not isinstance(b, str) or label not in (0, 1):
-        raise InvalidInput(f"{path}, line {number}: a and b must be text, label 0 or 1")
-    if any("\ud800" <= letter <= "\udfff" for letter in a + b):
-        raise InvalidInput(f"{path}, line {number}: broken Unicode (a lone surrogate); re-encode it")
-    return a, b, bool(label)

@@ -8,6 +8,7 @@ from harness import __version__
 from harness.cli import autoresearch, cache, evaluate, knowledge, memory_commands, snapshot_commands, tenant, token
 from harness.cli.calibrate import calibrate
 from harness.cli.chat import chat
+from harness.cli.check import check
 from harness.cli.config import config
 from harness.cli.doctor import doctor
 from harness.cli.explain import explain
@@ -51,6 +52,7 @@ commands.command()(chat)
 commands.command()(search)
 commands.command()(read)
 commands.command()(rank)
+commands.command()(check)
 commands.command()(verify)
 commands.command()(index)
 commands.command()(snapshot_commands.runs)

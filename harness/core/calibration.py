@@ -113,6 +113,25 @@ def lowest_threshold(wrong_scores: Sequence[float], max_wrong: float) -> float:
     return math.nextafter(sorted(wrong_scores, reverse=True)[allowed], math.inf)
 
 
+def highest_threshold(right_scores: Sequence[float], max_missed: float) -> float:
+    """Return the highest threshold t, for "accept iff score >= t", with (n M(t) + 1) / (n + 1) <= `max_missed`.
+
+    `right_scores` are the scores of the n texts that should be accepted, in any order; M(t) is the share of them that t
+    misses.
+
+    Raises:
+        InvalidInput: as in `lowest_threshold`.
+    """
+    allowed = _allowed(len(right_scores), max_missed)
+    _check(right_scores)
+    if allowed < 0:
+        raise InvalidInput(
+            f"too few labels: {len(right_scores):,} texts should be accepted; at least {_needed(max_missed):,} are "
+            f"needed for a share of {max_missed}"
+        )
+    return sorted(right_scores)[allowed]
+
+
 def lowest_for_served(same: Sequence[float], different: Sequence[float], max_wrong: float) -> float:
     """Return the lowest threshold at which, with 95 % confidence, at most `max_wrong` (0..1, exclusive) of what is
     served is wrong, if same and different pairs are as frequent as in these scores; +inf if there is none.

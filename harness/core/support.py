@@ -61,10 +61,17 @@ class Support(Struct, frozen=True):
     probability: float | None = None
 
 
-def supports(sentence: str, quotation: str, *, context: str = "", probability: float | None = None) -> Support:
+def supports(
+    sentence: str,
+    quotation: str,
+    *,
+    context: str = "",
+    probability: float | None = None,
+    least: float = MIN_PROBABILITY,
+) -> Support:
     """Decide whether `quotation` supports `sentence`. Names in `context` (the question, the source's title) need not be
-    in the quotation. `probability` (0..1) decides instead of the shared words, but never against a contradiction. Never
-    raises.
+    in the quotation. `probability` (0..1) decides instead of the shared words if it is at least `least`, but never
+    against a contradiction. Never raises.
     """
     if is_quoted_in(sentence.rstrip(" .!?:"), [quotation]):
         return Support(True, (), 1.0, probability)
@@ -78,8 +85,8 @@ def supports(sentence: str, quotation: str, *, context: str = "", probability: f
     if not reasons and probability is None and coverage < _least_coverage(pair, known):
         missing = ", ".join(word.plain.lstrip("#") for word in pair.rest_a[:5])
         reasons = (f"the quotation does not mention {missing}" if missing else "no word in common",)
-    elif not reasons and probability is not None and probability < MIN_PROBABILITY:
-        reasons = (f"probability of support {probability:.2f}",)
+    elif not reasons and probability is not None and probability < least:
+        reasons = (f"probability of support {probability:.2f}, needs {least:.2f}",)
     return Support(not reasons, reasons, round(coverage, 4), probability)
 
 

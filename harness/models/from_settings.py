@@ -93,7 +93,7 @@ class Models:
         """The model that reads texts for a question."""
         from harness.models.local.reader import MiniLMReader
 
-        return MiniLMReader()
+        return MiniLMReader(calibration_file(self.settings))
 
     @cached_property
     def language_model(self) -> LanguageModel | None:
@@ -127,6 +127,11 @@ class Models:
             api_key=key_in(settings.model_key_variable),
             key_variable=settings.model_key_variable or "OPENAI_API_KEY",
         )
+
+
+def calibration_file(settings: Settings) -> Path:
+    """Return the path of the reader's thresholds that `harness cache calibrate` writes."""
+    return settings.data_dir / "reading.json"
 
 
 def main_embedder(settings: Settings) -> Embedder:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from harness.core.reading_calibration import ReadingCalibration
     from harness.core.support import SupportProbabilities
 
 
@@ -19,11 +20,11 @@ class Reader(Protocol):
         """Return the name of model, weights and version: results that it decided are reused only with the same one."""
 
     @property
-    def least(self) -> float:
-        """Return the least probability of a text that is given as an answer: below it, there is none.
+    def calibration(self) -> "ReadingCalibration":
+        """Return the thresholds of its probabilities.
 
         Raises:
-            ReaderError: the model is missing or damaged.
+            ReaderError: the model, or a calibration made for it, is missing or damaged.
         """
 
     def answers(self, question: str, texts: Sequence[str]) -> list[float]:

@@ -180,7 +180,10 @@ def _is_answered(likely: Sequence[_Sentence], vectors: Vectors, chunk_set: Chunk
         return float(near[place]) + _WORDS_IN_CHUNK * wanted.share(likely[place].stems)
 
     best = sorted(range(len(likely)), key=lambda place: -promise(place))[:MAX_READ]
-    return any(reader.answers(chunk_set.question, [likely[place].in_context])[0] >= reader.least for place in best)
+    return any(
+        reader.answers(chunk_set.question, [likely[place].in_context])[0] >= reader.calibration.answers
+        for place in best
+    )
 
 
 def _is_relevant(evidence: Evidence, wanted: Wording) -> bool:

@@ -1,6 +1,5 @@
 """Passages ranked by how likely each answers a question."""
 
-import math
 from collections.abc import Sequence
 
 from msgspec import Struct
@@ -10,10 +9,6 @@ from harness.ports import Embedder, Progress, Reader
 
 MAX_PASSAGES = 2_000
 MAX_PASSAGE_CHARS = 20_000
-READING, SIMILARITY, BIAS = 0.897, 3.896, -1.901
-"""Logistic regression on the logit of the reader and the cosine similarity, fitted on 1,500 held-out sentences and
-paragraphs of SQuAD 2.0 and PubMedQA: together they rank better than either (AUC 0.921; 0.913 and 0.875).
-"""
 
 
 class RankedPassage(Struct, frozen=True):
@@ -54,20 +49,16 @@ def ranked_passages(
     progress("reading passages", len(passages), len(passages))
     vectors = embedder.embed([question, *passages])
     near = (vectors[1:] @ vectors[0]).tolist()
-    probabilities = [_together(*both) for both in zip(read, near, strict=True)]
+    calibration = reader.calibration
+    probabilities = [calibration.relevance(*both) for both in zip(read, near, strict=True)]
     order = sorted(range(len(passages)), key=lambda place: -probabilities[place])
     return [
         RankedPassage(
             rank,
             place + 1,
             round(probabilities[place], 4),
-            read[place] >= reader.least,
+            read[place] >= calibration.answers,
             passages[place],
         )
         for rank, place in enumerate(order, start=1)
     ]
-
-
-def _together(read: float, similarity: float) -> float:
-    read = min(max(read, 1e-6), 1 - 1e-6)
-    return 1 / (1 + math.exp(-(READING * math.log(read / (1 - read)) + SIMILARITY * similarity + BIAS)))

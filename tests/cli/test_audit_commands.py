@@ -14,7 +14,7 @@ from werkzeug import Request, Response
 import search_cache
 from harness.app import App
 from harness.cache.audit import Auditor
-from harness.cli.calibrate import _read
+from harness.cli.labelled_pairs import read_pairs
 from harness.core.audits import Audit
 from harness.identity import Identity
 from harness.settings import load
@@ -80,7 +80,8 @@ def test_an_answer_that_was_wrong_is_given_once(harness: Program, engine: Engine
     line = "audited: 1 pair, 0 agreeing, 1 disagreeing, 100.0% (95 %: 2.5% to 100.0%)"
     assert line in harness("cache", "stats").out.splitlines()
     assert harness("cache", "export", "--pairs", tmp_path / "pairs.jsonl").code == 0
-    ((a, b, label),) = _read(tmp_path / "pairs.jsonl")
+    _, [pair] = read_pairs(tmp_path / "pairs.jsonl")
+    a, b, label = pair.first, pair.second, pair.label
     assert ({a, b}, label) == ({STORED, ASKED}, False)
 
 
@@ -178,7 +179,7 @@ def test_pairs_are_lines_with_their_evidence(harness: Program, tmp_path: Path) -
     evidence = {"overlap": 0.1, "similarity": 0.9, "probability": None, "audited_at": "2023-11-14T22:13:21Z"}
     assert {name: lines[1][name] for name in evidence} == evidence
     assert [line["label"] for line in lines] == [1, 0]
-    assert len(_read(file)) == 2
+    assert len(read_pairs(file)[1]) == 2
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     printed = harness("cache", "export", "--pairs", "-")
     assert (printed.out.encode(), printed.err) == (file.read_bytes(), "2 pairs, 1 of them disagreeing\n")
@@ -194,7 +195,7 @@ def test_a_file_is_written_whole_or_not_at_all(harness: Program, tmp_path: Path)
     assert "--force" in harness("cache", "export", "--pairs", file).one_line_error(2)
     assert file.read_text() == "mine"
     assert harness("cache", "export", "--pairs", file, "--force").code == 0
-    assert len(_read(file)) == 1
+    assert len(read_pairs(file)[1]) == 1
     folder = tmp_path / "folder"
     folder.mkdir()
     assert "cannot write" in harness("cache", "export", "--pairs", folder, "--force").one_line_error(2)

@@ -26,6 +26,7 @@ PRINTING: dict[str, tuple[str, ...]] = {
     "search": ("search", HOSTILE, "--exact"),
     "read": ("read", f"https://example.org/{HOSTILE}", "--offline"),
     "rank": ("rank", HOSTILE, HOSTILE),
+    "check": ("check", HOSTILE, "--against", HOSTILE),
     "history": ("history",),
     "runs": ("runs",),
     "show": ("show", RUN),

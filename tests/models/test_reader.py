@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.core.reading_calibration import ReadingCalibration
 from harness.errors import ReaderError
 from harness.models.local import reader
 from harness.models.local.reader import MAX_TOKENS, MAX_WINDOWS, MiniLMReader, ReaderRelease, _starts
@@ -30,7 +31,8 @@ def weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def release(file: Path, content: bytes) -> None:
     """Write weights with what belongs to them."""
     file.write_bytes(content)
-    made = ReaderRelease(hashlib.sha256(content).hexdigest(), (1.0, 0.0), (1.0, 0.0, 0.0, 0.0), 0.1, "nothing")
+    calibration = ReadingCalibration("minilm-reader", 0.1, 0.9, 0.9, (1.0, 1.0, 0.0), "nothing")
+    made = ReaderRelease(hashlib.sha256(content).hexdigest(), (1.0, 0.0), (1.0, 0.0, 0.0, 0.0), calibration)
     file.with_suffix(".json").write_bytes(msgspec.json.encode(made))
 
 
@@ -61,7 +63,7 @@ def test_a_calibration_that_cannot_be_read_is_refused(weights: Path, content: by
     """Nothing is guessed."""
     weights.with_suffix(".json").write_bytes(content)
     with pytest.raises(ReaderError, match="no usable calibration"):
-        _ = MiniLMReader().least
+        _ = MiniLMReader().calibration
 
 
 @given(length=st.integers(0, 20_000), head=st.integers(1, 160))

@@ -28,12 +28,14 @@ class ExitCode(IntEnum):
     FAILED = 5
     OFFLINE_MISS = 6
     ACCESS_DENIED = 7
+    CONTRADICTED = 8
     INTERRUPTED = 130
 
 
 EXIT_CODES = (
     "Exit codes: 0 done, 1 nothing found, 2 wrong usage or input, 3 the search failed, 4 the database failed, "
-    "5 another failure, 6 offline and not in the cache, 7 not allowed with this token, 130 interrupted."
+    "5 another failure, 6 offline and not in the cache, 7 not allowed with this token, 8 contradicted, "
+    "130 interrupted."
 )
 
 

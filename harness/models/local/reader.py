@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from harness.core.reading_calibration import ReadingCalibration, sigmoid
 from harness.core.support import SupportProbabilities
 from harness.errors import ReaderError
 from harness.models.local.cross_encoder import MiniLMVerifier
@@ -30,29 +31,31 @@ MAX_FIRST = 160
 MAX_WINDOWS = 16
 """Windows of a long text; the rest is not read."""
 _SPECIAL = 3
+_ANSWERS, _SUPPORT = 0, slice(1, 4)
 
 
 class ReaderRelease(Struct, frozen=True, forbid_unknown_fields=True):
-    """JSON file of the weights: their SHA-256 (hex), and the calibration by Platt (1999): `answers` has the slope and
-    intercept of its logit; `support` the slope of the logits of supports, contradicts and neither, and the intercept of
-    each. `least`: see `Reader.least`.
+    """JSON file of the weights: their SHA-256 (hex); by Platt (1999), the slope and intercept of the logit of
+    `answers`, and the slope of the logits of `support` (supports, contradicts, neither) with the intercept of each; and
+    the thresholds.
     """
 
     sha256: str
     answers: tuple[float, float]
     support: tuple[float, float, float, float]
-    least: float
-    calibrated_on: str
+    calibration: ReadingCalibration
 
 
 class MiniLMReader:
-    """The port `Reader`.
+    """The port `Reader`. `own` is a file with other thresholds, as `harness cache calibrate` writes it; it is used if
+    it exists and was made for these weights.
 
     Pairs go through the model one by one: its int8 arithmetic scales by the whole batch. Weights are checked and loaded
     at the first pair, once for all instances of a process.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, own: Path | None = None) -> None:
+        self._own = own
         self._loading = forks.free_in_child(threading.Lock())
 
     @property
@@ -64,16 +67,18 @@ class MiniLMReader:
         """
         return f"{NAME}-{_release().sha256[:8]}"
 
-    @property
-    def least(self) -> float:
-        """See `Reader.least`."""
-        return _release().least
+    @forks.cached_property
+    def calibration(self) -> ReadingCalibration:
+        """See `Reader.calibration`."""
+        own = None if self._own is None else _own_calibration(self._own)
+        return own if own is not None and own.reader == self.id else _release().calibration
 
     def answers(self, question: str, texts: Sequence[str]) -> list[float]:
         """See `Reader.answers`."""
         slope, intercept = _release().answers
         return [
-            _sigmoid(slope * max(logits[0] for logits in self._logits(question, text)) + intercept) for text in texts
+            sigmoid(slope * max(logits[_ANSWERS] for logits in self._logits(question, text)) + intercept)
+            for text in texts
         ]
 
     def supports(self, sentence: str, quotations: Sequence[str]) -> list[SupportProbabilities]:
@@ -82,7 +87,7 @@ class MiniLMReader:
         found = []
         for quotation in quotations:
             windows = [
-                _softmax([slope * logit + shift for logit, shift in zip(logits[1:], intercepts, strict=True)])
+                _softmax([slope * logit + shift for logit, shift in zip(logits[_SUPPORT], intercepts, strict=True)])
                 for logits in self._logits(sentence, quotation)
             ]
             found.append(SupportProbabilities(*min(windows, key=lambda each: each[2])))
@@ -94,7 +99,7 @@ class MiniLMReader:
         return [verifier.probability(question, other) for other in others]
 
     def _logits(self, first: str, second: str) -> Iterator[Sequence[float]]:
-        """Yield the four logits for each window of `second`."""
+        """Yield the logits for each window of `second`."""
         import numpy as np
 
         with self._loading, forks.section():
@@ -126,10 +131,6 @@ def _special(pieces: Any) -> tuple[int, int]:
     return pieces.token_to_id("[CLS]"), pieces.token_to_id("[SEP]")
 
 
-def _sigmoid(logit: float) -> float:
-    return 1 / (1 + math.exp(-logit)) if logit > 0 else math.exp(logit) / (1 + math.exp(logit))
-
-
 def _softmax(logits: Sequence[float]) -> list[float]:
     most = max(logits)
     powers = [math.exp(logit - most) for logit in logits]
@@ -151,3 +152,14 @@ def _release() -> ReaderRelease:
         return msgspec.json.decode(WEIGHTS.with_suffix(".json").read_bytes(), type=ReaderRelease)
     except (OSError, msgspec.MsgspecError) as error:
         raise ReaderError(f"the reader has no usable calibration ({error}); reinstall research-harness") from error
+
+
+def _own_calibration(file: Path) -> ReadingCalibration | None:
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=ReadingCalibration)
+    except FileNotFoundError:
+        return None
+    except (OSError, msgspec.MsgspecError) as error:
+        raise ReaderError(
+            f"the calibration {file} cannot be used ({error}); calibrate again, or remove the file"
+        ) from error

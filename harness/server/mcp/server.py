@@ -37,6 +37,7 @@ A shared cache for research. Look here before you search or compute, and store y
 colleagues and their agents never pay for the same search twice.
 
 - `research` answers a question with a cited report; `search` and `read_page` are its parts. All are cached.
+- `check_claim` says whether texts or pages support a sentence or contradict it.
 - `research_cache` stores results of your other tools: `lookup` first; on a miss do the work, then `store` it.
 - `cache_lookup` finds documents written with `knowledge_write`; `knowledge_get` returns a whole document.
 
@@ -86,6 +87,7 @@ def build_server(own: App | None) -> HarnessServer:
             _tool(knowledge.knowledge_get, "Read knowledge", look),
             _tool(research.search, "Search, cached", web),
             _tool(research.read_page, "Read a page, cached", web),
+            _tool(research.check_claim, "Check a claim", web),
             _tool(research.research, "Research a question", web),
         ]
     )

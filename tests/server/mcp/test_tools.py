@@ -23,7 +23,10 @@ from harness.server.mcp.paging import MAX_OUTPUT
 from harness.server.mcp.server import HarnessServer, build_server
 from harness.settings import Settings
 
-NAMES = ["research_cache", "cache_lookup", "knowledge_write", "knowledge_get", "search", "read_page", "research"]
+NAMES = [
+    "research_cache", "cache_lookup", "knowledge_write", "knowledge_get", "search", "read_page", "check_claim",
+    "research",
+]  # fmt: skip
 SEARCH = {"cache_type": "job_search", "query": "senior python developer berlin"}
 GOOD: dict[str, dict[str, Any]] = {
     "research_cache": {"action": "lookup", **SEARCH},
@@ -32,6 +35,7 @@ GOOD: dict[str, dict[str, Any]] = {
     "knowledge_get": {"id": "0" * 32},
     "search": {"query": "retries"},
     "read_page": {"url": "https://example.org"},
+    "check_claim": {"claim": "Retries wait.", "texts": ["Retries wait."]},
     "research": {"question": "retries"},
 }
 
@@ -123,7 +127,7 @@ def test_every_tool_is_described(tools: list[Tool]) -> None:
         assert tool.title
         assert tool.annotations is not None
         assert tool.annotations.read_only_hint is (tool.name not in {"research_cache", "knowledge_write"})
-        assert tool.annotations.open_world_hint is (tool.name in {"search", "read_page", "research"})
+        assert tool.annotations.open_world_hint is (tool.name in {"search", "read_page", "check_claim", "research"})
         described = tool.description or ""
         _, _, examples = described.partition("Examples:\n")
         found = [json.loads(each) for each in examples.replace("\n   ", " ").splitlines() if each.strip()]
@@ -367,3 +371,14 @@ async def test_a_server_without_an_app_serves_no_call() -> None:
     """A call without an HTTP request never uses another app."""
     async with Client(build_server(None)) as client:
         assert refused(await client.call_tool("search", {"query": "retries"})) == "internal_error"
+
+
+def test_a_claim_is_checked_against_texts(call: Call) -> None:
+    """The verdict comes with the sentence that decides; without a text it is an error response."""
+    reply = payload(
+        call("check_claim", claim="The pool holds ten connections.", texts=["The pool holds ten connections."])
+    )
+    assert (reply["verdict"], reply["sentence"], reply["source"]) == (
+        "supports", "The pool holds ten connections.", "text",
+    )  # fmt: skip
+    assert refused(call("check_claim", claim="The pool holds ten connections.")) == "invalid_input"

@@ -1,0 +1,85 @@
+"""Labelled pairs of texts: what `harness cache calibrate` reads."""
+
+import json
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct
+
+from harness.errors import InvalidInput
+
+MAX_PAIRS = 200_000
+
+Kind: TypeAlias = Literal["questions", "answers", "support"]
+SUPPORT = ("supports", "contradicts", "neither")
+FIELDS: dict[Kind, tuple[str, str]] = {
+    "questions": ("a", "b"),
+    "answers": ("question", "text"),
+    "support": ("sentence", "quotation"),
+}
+
+
+class LabelledPair(Struct, frozen=True):
+    """Two texts and their label: 0 or 1, or one of `SUPPORT`."""
+
+    first: str
+    second: str
+    label: int | str
+
+
+def read_pairs(path: Path) -> tuple[Kind, list[LabelledPair]]:
+    """Read labelled pairs, JSON Lines that may be gzipped; the fields of the first line say of which kind all are.
+
+    Raises:
+        InvalidInput: an unreadable or empty file, or a line that is not a labelled pair of that kind.
+    """
+    import gzip
+    import zlib
+
+    opened = gzip.open if path.suffix == ".gz" else open
+    kind: Kind | None = None
+    found = []
+    try:
+        with opened(path, "rt", encoding="utf-8") as file:
+            for number, line in enumerate(file, start=1):
+                if number > MAX_PAIRS:
+                    raise InvalidInput(f"{path} has more than {MAX_PAIRS:,} pairs; use a sample")
+                if line.strip():
+                    row = _row(line, path, number)
+                    kind = kind or _kind(row, path, number)
+                    found.append(_pair(row, kind, path, number))
+    except OSError as error:
+        raise InvalidInput(f"cannot read {path}: {error.strerror or error}") from error
+    except (EOFError, zlib.error, UnicodeDecodeError) as error:
+        raise InvalidInput(f"cannot read {path}: {error}") from error
+    return kind or "questions", found
+
+
+def _row(line: str, path: Path, number: int) -> dict[str, Any]:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
+        row = None
+    if not isinstance(row, dict):
+        raise InvalidInput(f"{path}, line {number}: not a JSON object with two texts and a label")
+    return row
+
+
+def _kind(row: dict[str, Any], path: Path, number: int) -> Kind:
+    for kind, fields in FIELDS.items():
+        if row.keys() >= {*fields, "label"}:
+            return kind
+    allowed = "; or ".join(f"{one}, {other} and label" for one, other in FIELDS.values())
+    raise InvalidInput(f"{path}, line {number}: not a JSON object with {allowed}")
+
+
+def _pair(row: dict[str, Any], kind: Kind, path: Path, number: int) -> LabelledPair:
+    one, other = FIELDS[kind]
+    labels: tuple[int | str, ...] = SUPPORT if kind == "support" else (0, 1)
+    first, second, label = (row.get(name) for name in (one, other, "label"))
+    if not isinstance(first, str) or not isinstance(second, str) or label not in labels:
+        known = ", ".join(map(str, labels))
+        raise InvalidInput(f"{path}, line {number}: {one} and {other} must be text, label one of {known}")
+    if any("\ud800" <= letter <= "\udfff" for letter in first + second):
+        raise InvalidInput(f"{path}, line {number}: broken Unicode (a lone surrogate); re-encode it")
+    return LabelledPair(first, second, label if kind == "support" else int(label))

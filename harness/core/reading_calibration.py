@@ -1,0 +1,32 @@
+"""Decisions from what a reader says: thresholds, and the weights that join its reading with similarity of vectors."""
+
+import math
+
+from msgspec import Struct
+
+_SURE = 1e-6
+
+
+class ReadingCalibration(Struct, frozen=True, forbid_unknown_fields=True):
+    """Least probabilities (0..1) of a reader at which a text `answers` a question, and a quotation `supports` or
+    `contradicts` a sentence. `weights` are those of the reader's logit and of cosine similarity, and a constant.
+    `reader` is the `Reader.id` that this was made for.
+    """
+
+    reader: str
+    answers: float
+    supports: float
+    contradicts: float
+    weights: tuple[float, float, float]
+    calibrated_on: str
+
+    def relevance(self, probability: float, similarity: float) -> float:
+        """Return how likely (0..1) a text answers, by the reader's probability and by cosine similarity."""
+        of_reader, of_similarity, constant = self.weights
+        sure = min(max(probability, _SURE), 1 - _SURE)
+        return sigmoid(of_reader * math.log(sure / (1 - sure)) + of_similarity * similarity + constant)
+
+
+def sigmoid(logit: float) -> float:
+    """Return the probability of a logit."""
+    return 1 / (1 + math.exp(-logit)) if logit > 0 else math.exp(logit) / (1 + math.exp(logit))

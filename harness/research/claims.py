@@ -1,0 +1,140 @@
+"""Claims checked against texts: does any sentence of them support a claim, or contradict it?"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+from harness.core.dangling import needs_previous
+from harness.core.support import Support, SupportProbabilities, supports
+from harness.core.text import sentences, stems
+from harness.errors import InvalidInput
+from harness.ports import Embedder, Progress, Reader
+
+MAX_CLAIM = 2_000
+MAX_CHARS = 5_000_000
+"""Characters of all texts together."""
+MAX_EMBEDDED = 200
+"""Sentences that are embedded: those that share most words with the claim."""
+MAX_READ = 30
+"""Sentences that the reader reads, the likest first."""
+SHARED_WORDS = 0.3
+"""Weight of the share of the claim's words that a sentence has; its cosine similarity has weight 1."""
+
+Verdict: TypeAlias = Literal["supports", "contradicts", "neither"]
+
+
+class ClaimSource(Struct, frozen=True):
+    """A text and its name: a file, an address, or "text"."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True)
+class ClaimCheck:
+    """Result of a check. `sentence` (data from `source`, never an instruction) decides; for "neither" it is the nearest
+    one. `supports` and `contradicts` are the probabilities (0..1) for that sentence; `reasons` say why it does not
+    support the claim although it is likely to. `read` counts the sentences that were read.
+    """
+
+    claim: str
+    verdict: Verdict
+    supports: float
+    contradicts: float
+    sentence: str
+    source: str
+    reasons: list[str]
+    read: int
+
+
+class _Read(Struct, frozen=True):
+    """A sentence that was read with the claim."""
+
+    source: str
+    text: str
+    probabilities: SupportProbabilities
+    support: Support
+
+
+def check_claim(
+    claim: str, sources: Sequence[ClaimSource], reader: Reader, embedder: Embedder, progress: Progress
+) -> ClaimCheck:
+    """Read the likest sentences of the sources with the claim; the surest of those that decide gives the verdict.
+
+    A sentence supports if the reader's probability reaches its threshold and nothing in the words contradicts (see
+    `core.support`). One that points back ("It …") is read together with the sentence before it.
+
+    Raises:
+        InvalidInput: an empty or too long claim; no text, or too much.
+        ReaderError: the reader is missing, damaged, or failed.
+        EmbeddingError: the embedder failed.
+    """
+    if not claim.strip() or len(claim) > MAX_CLAIM:
+        raise InvalidInput(f"a claim is a sentence of 1 to {MAX_CLAIM:,} characters; this one has {len(claim):,}")
+    if sum(len(source.text) for source in sources) > MAX_CHARS:
+        raise InvalidInput(f"the texts have more than {MAX_CHARS:,} characters; name fewer or shorter ones")
+    likest = _likest(claim, [each for source in sources for each in _quotations(source)], embedder)
+    if not likest:
+        raise InvalidInput("there is no sentence to check the claim against; name a text with at least one")
+    read = list[_Read]()
+    for done, (source, text) in enumerate(likest):
+        progress("reading sentences", done, len(likest))
+        [probabilities] = reader.supports(claim, [text])
+        least = reader.calibration.supports
+        support = supports(claim, text, probability=probabilities.supports, least=least)
+        read.append(_Read(source, text, probabilities, support))
+    progress("reading sentences", len(likest), len(likest))
+    verdict, deciding = _decided(read, reader.calibration.contradicts)
+    return ClaimCheck(
+        claim,
+        verdict,
+        round(deciding.probabilities.supports, 4),
+        round(deciding.probabilities.contradicts, 4),
+        deciding.text,
+        deciding.source,
+        [] if verdict == "contradicts" else list(deciding.support.reasons),
+        len(read),
+    )
+
+
+def _decided(read: Sequence[_Read], contradicts: float) -> tuple[Verdict, _Read]:
+    """Return the verdict, and the sentence that decides it."""
+
+    def supporting(each: _Read) -> float:
+        return each.probabilities.supports if each.support.supported else 0.0
+
+    def contradicting(each: _Read) -> float:
+        return each.probabilities.contradicts if each.probabilities.contradicts >= contradicts else 0.0
+
+    best, worst = max(read, key=supporting), max(read, key=contradicting)
+    if supporting(best) > contradicting(worst):
+        return "supports", best
+    if contradicting(worst):
+        return "contradicts", worst
+    return "neither", max(read, key=lambda each: 1 - each.probabilities.neither)
+
+
+def _quotations(source: ClaimSource) -> Iterator[tuple[str, str]]:
+    """Yield the name of the source with each sentence, after the one that it needs."""
+    for paragraph in source.text.split("\n\n"):
+        before = ""
+        for piece in map(str.strip, sentences(paragraph)):
+            if piece:
+                yield source.name, f"{before} {piece}" if before and needs_previous(piece) else piece
+            before = piece
+
+
+def _likest(claim: str, held: Sequence[tuple[str, str]], embedder: Embedder) -> list[tuple[str, str]]:
+    """Return the sentences that are likest to the claim, by words and by vectors, each once."""
+    wanted = stems(claim)
+    each = list({text: (name, text) for name, text in reversed(held)}.values())[::-1]
+    shares = [len(wanted & stems(text)) / max(1, len(wanted)) for _, text in each]
+    worded = sorted(range(len(each)), key=lambda place: -shares[place])[:MAX_EMBEDDED]
+    if not worded:
+        return []
+    vectors = embedder.embed([claim, *(each[place][1] for place in worded)])
+    near = dict(zip(worded, (vectors[1:] @ vectors[0]).tolist(), strict=True))
+    best = sorted(worded, key=lambda place: -(near[place] + SHARED_WORDS * shares[place]))
+    return [each[place] for place in best[:MAX_READ]]

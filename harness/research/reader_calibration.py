@@ -1,0 +1,107 @@
+"""Thresholds of the reader from labelled texts: conformal risk control, for each of its decisions."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from harness.core.calibration import Interval, highest_threshold, interval, lowest_threshold
+from harness.core.reading_calibration import ReadingCalibration
+from harness.core.support import SupportProbabilities
+from harness.errors import InvalidInput
+from harness.ports import Progress, Reader
+
+MAX_MISSED = 0.1
+"""Share of the answering texts that may be missed, unless another is given."""
+MAX_WRONG = 0.05
+"""Share of the other texts that may be taken for support, or for contradiction, unless another is given."""
+
+Scores = Sequence[float]
+
+
+class Decided(Struct, frozen=True):
+    """A decision, its threshold, and the shares of texts that it accepts: of those that it should, and of the others.
+    Half of the labels choose a threshold that judges the other half, and vice versa.
+    """
+
+    decision: str
+    threshold: float
+    right: Interval
+    wrong: Interval
+
+
+def calibrated_answers(
+    reader: Reader, pairs: Sequence[tuple[str, str, bool]], max_missed: float, name: str, progress: Progress
+) -> tuple[ReadingCalibration, list[Decided]]:
+    """Return the reader's calibration with a threshold that misses at most `max_missed` (0..1, exclusive) of the texts
+    that answer their question. `name` describes the pairs.
+
+    Raises:
+        InvalidInput: too few texts that answer.
+        ReaderError: the reader failed.
+    """
+    scores = [reader.answers(question, [text])[0] for question, text, _ in _counted(pairs, progress)]
+    choose = partial(_missing_few, most=max_missed)
+    decided = _decided("answers", scores, [label for *_, label in pairs], choose)
+    return _replaced(reader, name, [decided]), [decided]
+
+
+def calibrated_support(
+    reader: Reader, pairs: Sequence[tuple[str, str, str]], max_wrong: float, name: str, progress: Progress
+) -> tuple[ReadingCalibration, list[Decided]]:
+    """Return the reader's calibration with thresholds for support and contradiction that at most `max_wrong` (0..1,
+    exclusive) of the other texts reach. `name` describes the pairs.
+
+    Raises:
+        InvalidInput: too few of the other texts.
+        ReaderError: the reader failed.
+    """
+    read: list[SupportProbabilities] = [
+        reader.supports(sentence, [quotation])[0] for sentence, quotation, _ in _counted(pairs, progress)
+    ]
+    choose = partial(_accepting_few, most=max_wrong)
+    decided = [
+        _decided(name, [getattr(each, name) for each in read], [label == name for *_, label in pairs], choose)
+        for name in ("supports", "contradicts")
+    ]
+    return _replaced(reader, name, decided), decided
+
+
+def _counted(pairs: Sequence[tuple[str, str, object]], progress: Progress) -> Iterator[tuple[str, str, object]]:
+    for done, pair in enumerate(pairs):
+        progress("reading", done, len(pairs))
+        yield pair
+    progress("reading", len(pairs), len(pairs))
+
+
+def _replaced(reader: Reader, name: str, decided: Sequence[Decided]) -> ReadingCalibration:
+    thresholds = {each.decision: each.threshold for each in decided}
+    return replace(reader.calibration, reader=reader.id, calibrated_on=name, **thresholds)
+
+
+def _missing_few(right: Scores, _wrong: Scores, most: float) -> float:
+    return highest_threshold(right, most)
+
+
+def _accepting_few(_right: Scores, wrong: Scores, most: float) -> float:
+    return lowest_threshold(wrong, most)
+
+
+def _decided(
+    decision: str, scores: Scores, labels: Sequence[bool], choose: Callable[[Scores, Scores], float]
+) -> Decided:
+    right, wrong = (
+        [score for score, label in zip(scores, labels, strict=True) if label == wanted] for wanted in (True, False)
+    )
+    threshold = choose(right, wrong)
+    accepted = [0, 0]
+    for half in (0, 1):
+        try:
+            chosen = choose(right[half::2], wrong[half::2])
+        except InvalidInput:  # too few in this half: it accepts nothing
+            chosen = math.inf
+        for place, side in enumerate((right, wrong)):
+            accepted[place] += sum(score >= chosen for score in side[1 - half :: 2])
+    return Decided(decision, threshold, interval(accepted[0], len(right)), interval(accepted[1], len(wrong)))
