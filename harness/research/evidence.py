@@ -1,7 +1,7 @@
 """Selection of the excerpts that answer a question: the best sentences of the best chunks.
 
-Vectors and words rank the excerpts. A reader, if there is one, decides whether any sentence answers the question: if
-none is likely to, there is no evidence, however near the vectors are.
+Vectors, words, and a reader if there is one, rank the excerpts. The reader also decides whether any sentence answers
+the question: if none is likely to, there is no evidence, however near the vectors are.
 """
 
 import logging
@@ -12,8 +12,11 @@ from itertools import groupby
 from msgspec import Struct
 
 from harness.cache import Cache
+from harness.core.dangling import needs_previous
+from harness.core.quotable import is_quotable
 from harness.core.rank_fusion import select_diverse
-from harness.core.text import sentences, stems, words
+from harness.core.required_terms import lacking, required_terms
+from harness.core.text import sentences, stems
 from harness.errors import ReaderError
 from harness.ports import Reader, Vectors
 from harness.research.gathering import GatheredSource, documents_of
@@ -26,7 +29,10 @@ MAX_EMBEDDED = 96
 """Most sentences embedded, from the best chunks: one embedding takes about 20 ms on a slow core."""
 
 MAX_READ = 40
-"""Most sentences that the reader reads before it says that none answers: each takes 5 to 30 ms."""
+"""Most sentences that the reader reads, the most promising first: each takes 5 to 20 ms."""
+
+LACKING = 0.1
+"""Lower score of an excerpt whose passage lacks a year, version or number of the question."""
 
 MAX_RUN = 3
 """Most sentences in an excerpt. One sentence alone rarely names its subject."""
@@ -37,9 +43,9 @@ aside.
 """
 
 _WORDS_IN_CHUNK = 0.3
-"""Weight of the question's words when chunks are ranked; similarity has weight 1."""
-_MIN_CHARS, _MAX_CHARS, _MIN_WORDS = 20, 450, 5
-
+"""Weight of the question's words when chunks and sentences are chosen; similarity has weight 1."""
+_FIRST = 0.5
+"""Share of an excerpt's first sentence in its relevance; the rest is that of its best sentence."""
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +54,9 @@ class Evidence(Struct, frozen=True):
     """Consecutive sentences of one chunk (`document`, `chunk`) of `source`; `position` orders the excerpts of one
     source.
 
-    `similarity` is the cosine similarity of question and excerpt, `score` the ranking score; both 0..1.
+    `similarity` is the cosine similarity of question and excerpt (0..1), `score` the ranking score. `lacks` are the
+    years, versions and numbers of the question that its passage does not have; `probability` (0..1) is the reader's
+    that its likeliest sentence answers, `None` if it has read none.
     """
 
     sentences: tuple[str, ...]
@@ -58,6 +66,8 @@ class Evidence(Struct, frozen=True):
     position: int
     similarity: float
     score: float
+    lacks: tuple[str, ...] = ()
+    probability: float | None = None
     stems: frozenset[str] = frozenset()
 
 
@@ -71,16 +81,21 @@ class Excerpt(Struct, frozen=True, array_like=True):
     position: int
     similarity: float
     score: float
+    lacks: tuple[str, ...] = ()
+    probability: float | None = None
 
 
 class _Sentence(Struct, frozen=True):
-    """A quotable sentence of a chunk; `position` is its place in the source."""
+    """A quotable sentence of a chunk; `position` is its place in the source, `before` the sentence that it needs to be
+    understood, if any.
+    """
 
     text: str
     source: GatheredSource
     chunk: EmbeddedChunk
     position: int
     stems: frozenset[str]
+    before: str = ""
 
     @property
     def place(self) -> tuple[str, int]:
@@ -89,8 +104,11 @@ class _Sentence(Struct, frozen=True):
 
     @property
     def in_context(self) -> str:
-        """The sentence after the title of its source, as the reader has learned to read it."""
-        return f"{self.source.title}: {self.text}" if self.source.title else self.text
+        """The sentence after the title of its source and the sentence that it needs, as the reader has learned to read
+        it.
+        """
+        text = f"{self.before} {self.text}" if self.before else self.text
+        return f"{self.source.title}: {text}" if self.source.title else text
 
 
 def cached_evidence(
@@ -112,15 +130,13 @@ def cached_evidence(
 
     def compute() -> list[Excerpt]:
         found = find_evidence(sources, chunk_set, writing, reader)
-        return [
-            Excerpt(e.sentences, e.source.url, e.document, e.chunk, e.position, e.similarity, e.score) for e in found
-        ]
+        return [_excerpt(each) for each in found]
 
     by_url = {source.url: source for source in sources}
     weighed = f"most={writing.max_evidence}, per_source={writing.per_source}, weights={writing.ranking_weights}"
     ranking = f"{chunk_set.code.evidence} Choice({weighed}) {chunk_set.chunking_id}"  # a key of older snapshots, too
     try:
-        ranking = f"{ranking} {reader.id}" if reader else ranking
+        ranking = f"{ranking} {reader.id} {writing.reading_weight} {reader.calibration}" if reader else ranking
         kept = cache.derived.get(chunk_set.question, ranking, sources, compute, list[Excerpt], ttl=ttl)
         # a cached row may come from another user's file
         if any(each.url not in by_url or not each.sentences for each in kept):
@@ -128,7 +144,21 @@ def cached_evidence(
     except ReaderError as error:
         log.warning("%s; until then a research does not check whether its sources answer the question", error)
         return cached_evidence(sources, chunk_set, cache, writing, ttl=ttl)
-    return [Evidence(e.sentences, by_url[e.url], e.document, e.chunk, e.position, e.similarity, e.score) for e in kept]
+    return [_evidence(each, by_url[each.url]) for each in kept]
+
+
+def _excerpt(found: Evidence) -> Excerpt:
+    return Excerpt(
+        found.sentences, found.source.url, found.document, found.chunk, found.position, found.similarity, found.score,
+        found.lacks, found.probability,
+    )  # fmt: skip
+
+
+def _evidence(kept: Excerpt, source: GatheredSource) -> Evidence:
+    return Evidence(
+        kept.sentences, source, kept.document, kept.chunk, kept.position, kept.similarity, kept.score,
+        kept.lacks, kept.probability,
+    )  # fmt: skip
 
 
 def find_evidence(
@@ -149,21 +179,17 @@ def find_evidence(
     titles = list(dict.fromkeys(sentence.source.title for sentence in likely))
     vectors = chunk_set.embedder.embed([*titles, *(sentence.text for sentence in likely)])
     title_similarity = dict(zip(titles, (vectors[: len(titles)] @ chunk_set.question_vector).tolist(), strict=True))
-    if reader is not None and not _is_answered(likely, vectors[len(titles) :], chunk_set, reader):
-        return []
+    vectors, read = vectors[len(titles) :], _Readings((), {})
+    if reader is not None:
+        read = _read(likely, vectors, chunk_set, reader)
+        if read.best < reader.calibration.answers:
+            return []
     ranked = sorted(
-        _excerpts(
-            likely,
-            vectors[len(titles) :],
-            chunk_set.question_vector,
-            wanted,
-            title_similarity,
-            writing.ranking_weights,
-        ),
-        key=lambda evidence: -evidence.score,
+        _excerpts(likely, vectors, chunk_set, title_similarity, read, writing), key=lambda evidence: -evidence.score
     )
+    least = reader.calibration.answers if reader is not None else math.inf
     return select_diverse(
-        (evidence for evidence in ranked if _is_relevant(evidence, wanted)),
+        (evidence for evidence in ranked if _is_relevant(evidence, wanted, least)),
         limit=writing.max_evidence,
         document=lambda evidence: evidence.source.url,
         per_document=writing.per_source,
@@ -172,22 +198,38 @@ def find_evidence(
     )
 
 
-def _is_answered(likely: Sequence[_Sentence], vectors: Vectors, chunk_set: ChunkSet, reader: Reader) -> bool:
-    """Return whether a sentence is likely enough to answer; the most promising are read first, until one is."""
-    near, wanted = vectors @ chunk_set.question_vector, chunk_set.wording
+class _Readings(Struct, frozen=True):
+    """The reader's probabilities of sentences by place, and their relevance (0..1), by reader and vectors; 0 for those
+    that were not read.
+    """
+
+    relevance: Sequence[float]
+    probabilities: dict[int, float]
+
+    @property
+    def best(self) -> float:
+        """The highest probability."""
+        return max(self.probabilities.values())
+
+
+def _read(likely: Sequence[_Sentence], vectors: Vectors, chunk_set: ChunkSet, reader: Reader) -> _Readings:
+    """Read the most promising sentences."""
+    near, wanted = (vectors @ chunk_set.question_vector).tolist(), chunk_set.wording
 
     def promise(place: int) -> float:
         return float(near[place]) + _WORDS_IN_CHUNK * wanted.share(likely[place].stems)
 
     best = sorted(range(len(likely)), key=lambda place: -promise(place))[:MAX_READ]
-    return any(
-        reader.answers(chunk_set.question, [likely[place].in_context])[0] >= reader.calibration.answers
-        for place in best
-    )
+    read = reader.answers(chunk_set.question, [likely[place].in_context for place in best])
+    relevance = [0.0] * len(likely)
+    for place, probability in zip(best, read, strict=True):
+        relevance[place] = reader.calibration.relevance(probability, near[place])
+    return _Readings(relevance, dict(zip(best, read, strict=True)))
 
 
-def _is_relevant(evidence: Evidence, wanted: Wording) -> bool:
-    if evidence.similarity >= MIN_SIMILARITY:
+def _is_relevant(evidence: Evidence, wanted: Wording, least: float) -> bool:
+    """Return whether an excerpt is about the question: by vectors, words, or the reader."""
+    if evidence.similarity >= MIN_SIMILARITY or (evidence.probability or 0.0) >= least:
         return True
     return evidence.similarity >= MIN_WORDED_SIMILARITY and wanted.matches(
         evidence.stems | stems(evidence.source.title)
@@ -218,35 +260,30 @@ def _likely(sources: Sequence[GatheredSource], chunk_set: ChunkSet, wanted: Word
 def _sentences(chunk: EmbeddedChunk, source: GatheredSource, first: int, seen: set[str]) -> Iterator[_Sentence]:
     """Yield every quotable sentence not `seen` yet; positions count from `first`."""
     pieces = [piece.strip() for paragraph in chunk.text.split("\n\n") for piece in sentences(paragraph)]
+    before = ""
     for position, text in enumerate(pieces, start=first):
-        if text not in seen and _is_quotable(text):
+        if text not in seen and is_quotable(text):
             seen.add(text)
-            yield _Sentence(text, source, chunk, position, frozenset(stems(text)))
-
-
-def _is_quotable(sentence: str) -> bool:
-    """Return whether this reads as a whole sentence rather than code, a heading or a table."""
-    if not _MIN_CHARS <= len(sentence) <= _MAX_CHARS or len(words(sentence)) < _MIN_WORDS:
-        return False
-    if sentence[0].islower() or sentence[-1] not in ".!?\"'”’)。！？":
-        return False
-    letters = sum(char.isalpha() or char.isspace() for char in sentence)
-    return letters / len(sentence) >= 0.75 and ">>>" not in sentence
+            needed = before if needs_previous(text) else ""
+            yield _Sentence(text, source, chunk, position, frozenset(stems(text)), needed)
+        before = text
 
 
 def _excerpts(
     likely: Sequence[_Sentence],
     vectors: Vectors,
-    question: Vectors,
-    wanted: Wording,
+    chunk_set: ChunkSet,
     title_similarity: dict[str, float],
-    weights: tuple[float, float, float, float],
+    read: _Readings,
+    writing: WritingSettings,
 ) -> Iterator[Evidence]:
     """Yield and score every run of up to `MAX_RUN` neighbouring sentences of one chunk."""
-    of_excerpt, of_chunk, of_title, of_words = weights
+    of_excerpt, of_chunk, of_title, of_words = writing.ranking_weights
+    question, required = chunk_set.question_vector, required_terms(chunk_set.question)
     for (document, chunk), group in groupby(range(len(likely)), key=lambda i: likely[i].place):
         indices = list(group)
         chunk_similarity = float(likely[indices[0]].chunk.vector @ question)
+        lacks = lacking(required, f"{likely[indices[0]].source.title}\n{likely[indices[0]].chunk.text}")
         for run in _runs(likely, indices):
             first = likely[run[0]]
             similarity = _similarity(vectors[run], question)
@@ -255,17 +292,29 @@ def _excerpts(
                 of_excerpt * similarity
                 + of_chunk * chunk_similarity
                 + of_title * title_similarity[first.source.title]
-                + of_words * wanted.share(held)
+                + of_words * chunk_set.wording.share(held)
+                - LACKING * bool(lacks)
             )
-            texts = tuple(likely[i].text for i in run)
+            probability = None
+            if read.relevance:
+                of_run = _FIRST * read.relevance[run[0]] + (1 - _FIRST) * max(read.relevance[i] for i in run)
+                score += writing.reading_weight * (of_run - score)
+                probability = max((read.probabilities[i] for i in run if i in read.probabilities), default=None)
             yield Evidence(
-                texts, first.source, document, chunk, first.position, round(similarity, 4), round(score, 4), held
-            )
+                tuple(likely[i].text for i in run), first.source, document, chunk, first.position,
+                round(max(0.0, similarity), 4), round(score, 4), lacks, probability and round(probability, 4), held,
+            )  # fmt: skip
 
 
 def _runs(likely: Sequence[_Sentence], indices: Sequence[int]) -> Iterator[list[int]]:
-    """Yield runs of one, two, … `indices` whose sentences follow each other without a gap."""
+    """Yield runs of one, two, … `indices` whose sentences follow each other without a gap; none begins with a sentence
+    that needs the one before it, if that can be quoted, too.
+    """
+    positions = {likely[index].position for index in indices}
     for start in range(len(indices)):
+        first = likely[indices[start]]
+        if first.before and first.position - 1 in positions:
+            continue
         run = [indices[start]]
         yield run
         for index in indices[start + 1 : start + MAX_RUN]:

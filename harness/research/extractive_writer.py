@@ -30,7 +30,8 @@ class Citation(Struct, frozen=True):
     word, in the stored text of its source. Without a source: number 0 and an empty URL.
 
     `supported` means that the quotation supports the sentence (see `harness.core.support`). `replaced` means that the
-    quotation replaced a sentence of the model that it did not support.
+    quotation replaced a sentence of the model that it did not support. `lacks` are the years, versions and numbers of
+    the question that the quoted passage does not have.
     """
 
     section: str
@@ -43,6 +44,7 @@ class Citation(Struct, frozen=True):
     verified: bool
     supported: bool = True
     replaced: bool = False
+    lacks: tuple[str, ...] = ()
 
     @property
     def trusted(self) -> bool:
@@ -117,18 +119,27 @@ def write_report(plan: Plan, evidence: Sequence[Evidence]) -> Report:
 
     The best excerpts come first; of the rest, those about limits and exceptions last, all others in between. If a
     number of sections is wanted, the rest is grouped by source, under the sources' titles; there are as many sections
-    as the evidence allows. Within a section, excerpts of one source keep their order in the source.
+    as the evidence allows. The first section begins with the best excerpt; in the others, excerpts of one source keep
+    their order in the source.
     """
     placed = _by_source(plan, evidence) if plan.wanted else _by_kind(plan, evidence)
     numbers: dict[str, int] = {}
     citations = []
-    in_order = [(section, found) for section, excerpts in placed.items() for found in _in_order(excerpts)]
+    in_order = [
+        (section, found)
+        for place, (section, excerpts) in enumerate(placed.items())
+        for found in (_in_order(excerpts) if place else excerpts)
+    ]
     for paragraph, (section, found) in enumerate(in_order, start=1):
         url = found.source.url
         number = numbers.setdefault(url, len(numbers) + 1)
         for sentence in found.sentences:
             verified = is_quoted_in(sentence, found.source.texts)
-            citations.append(Citation(section, paragraph, sentence, sentence, number, url, found.similarity, verified))
+            citations.append(
+                Citation(
+                    section, paragraph, sentence, sentence, number, url, found.similarity, verified, lacks=found.lacks
+                )
+            )
     titles = {found.source.url: found.source.title for found in evidence}
     return Report(
         plan.question, tuple(citations), tuple(CitedSource(n, titles[url], url) for url, n in numbers.items())
@@ -185,7 +196,14 @@ def _mark(citation: Citation) -> str:
         return f"{citation.number}, unverified"
     if not citation.supported:
         return f"{citation.number}, not supported"
+    if citation.lacks:
+        return f"{citation.number}, {lacking_note(citation)}"
     return f"{citation.number}, quoted instead" if citation.replaced else str(citation.number)
+
+
+def lacking_note(citation: Citation) -> str:
+    """Return what the quoted passage of a citation lacks of the question, in words."""
+    return f"does not mention {' or '.join(citation.lacks)}" if citation.lacks else ""
 
 
 def _count_of_sentences(count: int, what: str) -> str:

@@ -5,7 +5,7 @@ from html import escape
 from itertools import groupby
 
 from harness.core.text import clean, one_line
-from harness.research.extractive_writer import Citation, Report
+from harness.research.extractive_writer import Citation, Report, lacking_note
 from harness.research.saved_report import SavedReport
 
 NO_REPORT = Report("", (), ())
@@ -99,6 +99,7 @@ def _sentence(citation: Citation) -> str:
         text = f'<span title="quoted instead of a sentence that it did not support">{text}</span>'
     number = citation.number
     mark = f'<a href="#source-{number}">[{number}]</a>' if number else "[no source]"
+    mark += f" {escape(lacking_note(citation))}" if citation.lacks else ""
     return f"{text}<sup>{mark}</sup>"
 
 

@@ -73,12 +73,15 @@ class WritingSettings(Struct, frozen=True, kw_only=True):
             description="weights of an excerpt's own similarity, its chunk's, its title's, and of the question's words"
         ),
     ] = (0.45, 0.15, 0.25, 0.15)
+    reading_weight: Annotated[
+        Weight, Meta(description="weight of the reader where excerpts are ranked; the rest is that of ranking_weights")
+    ] = 0.5
     reading: Annotated[
         bool,
         flag("--reading/--no-reading"),
         Meta(
-            description="let the local reader decide whether any sentence answers the question: if none does, there is "
-            "no report"
+            description="let the local reader rank the excerpts, and decide whether any answers the question: if none "
+            "does, there is no report"
         ),
     ] = True
     strict: Annotated[

@@ -322,15 +322,51 @@ APPLES = (
 )
 
 
-def test_the_reader_reads_until_a_sentence_answers() -> None:
-    """The most promising first; then vectors and words choose as without it."""
+def test_the_reader_ranks_the_excerpts() -> None:
+    """The sentence that it finds likeliest begins the first excerpt; without it, or without weight, vectors decide."""
     one = GatheredSource("https://example.org/1", "", (APPLES,))
-    reader = WordReader(least=0.6)
     held = chunk_set(MemoryStore(), WordEmbedder())
-    held.question = "waiting doubles after each"
+    held.question = "backoff retries"
+    without = find_evidence([one], held, WritingSettings())
+    assert without[0].sentences[0].startswith("The best temperature")
+    reader = DoublingReader()
+    found = find_evidence([one], held, WritingSettings(reading_weight=1.0), reader)
+    assert found[0].sentences[0].startswith("Waiting doubles")
+    assert set(reader.read) >= {found[0].sentences[0], without[0].sentences[0]}
+    unweighted = find_evidence([one], held, WritingSettings(reading_weight=0.0), DoublingReader())
+    assert unweighted[0].sentences == without[0].sentences
+
+
+class DoublingReader(WordReader):
+    """A reader for which only a sentence about doubling answers."""
+
+    def answers(self, question: str, texts: Sequence[str]) -> list[float]:
+        """See `Reader.answers`."""
+        self.read += texts
+        return [0.99 if "doubles" in text else 0.01 for text in texts]
+
+
+def test_a_sentence_that_points_back_brings_the_one_before_it() -> None:
+    """An excerpt does not begin with "It …" if the sentence before it can be quoted; both are read together."""
+    text = "The backoff of this client doubles every time. It retries at most seven times before it stops."
+    one = GatheredSource("https://example.org/1", "Client", (text,))
+    held = chunk_set(MemoryStore(), WordEmbedder())
+    held.question = "how many retries before it stops"
+    reader = WordReader(least=0.1)
     found = find_evidence([one], held, WritingSettings(), reader)
-    assert found == find_evidence([one], held, WritingSettings())
-    assert reader.read == ["Waiting doubles after each of the retries until the limit is reached."]
+    assert found[0].sentences == (
+        "The backoff of this client doubles every time.", "It retries at most seven times before it stops.",
+    )  # fmt: skip
+    assert f"Client: {text}" in reader.read
+
+
+def test_a_passage_without_the_year_of_the_question_is_marked() -> None:
+    """And comes after one that has it."""
+    texts = ("The retries of clients in 2019 were many.", "The retries of clients in this town were very many.")
+    sources = [GatheredSource(f"https://example.org/{text[-5]}", "", (text,)) for text in texts]
+    held = chunk_set(MemoryStore(), WordEmbedder())
+    held.question = "how many retries of clients were there in 2019"
+    assert [found.lacks for found in find_evidence(sources, held, WritingSettings())] == [(), ("2019",)]
 
 
 def test_without_a_likely_sentence_there_is_no_evidence() -> None:

@@ -144,6 +144,9 @@ class CitationResponse(BaseModel):
     replaced: bool = Field(
         description="Whether the quotation replaces a sentence of the model that it did not support."
     )
+    lacks: list[str] = Field(
+        description="Years, versions and numbers of the question that the quoted passage does not mention."
+    )
     passage: list[str] | None = Field(description="The text before the quotation, the quotation, the text after it.")
 
 
@@ -263,6 +266,7 @@ def run_response(past: PastRun) -> RunResponse:
             verified=each.verified,
             supported=each.supported,
             replaced=each.replaced,
+            lacks=list(each.lacks),
             passage=list(passage_of(past, each) or ()) or None,
         )
         for each in (report.citations if report else ())

@@ -1,0 +1,43 @@
+"""Sentences that can be quoted."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.core.quotable import is_quotable
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The pool holds at most ten connections.",
+        "In 2023, France had about 68 million inhabitants.",
+        "“Nothing is lost here,” said the author.",
+        "Use the flag --force (or -f) to overwrite files.",
+    ],
+)
+def test_a_whole_sentence(sentence: str) -> None:
+    """With numbers, quotation marks and flags."""
+    assert is_quotable(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "", "Too short.", "and then it goes on like this.", "The end of this sentence was cut off …",
+        "The end of this sentence was cut off...", "... of the sentence only the end is left.",
+        "Year | Population | Growth | Density per area.", "Home › Docs › Guide › Installing it all.",
+        "2020 12 2021 14 2022 18 million people.", "Read more about the pool and its connections.",
+        "We use cookies to improve this site for you.", "No stop at the end of this one",
+        ">>> print the value of this expression.", "x = {a: 1, b: 2}[c] + (d * e) / (f - g) ** 2.",
+    ],
+)  # fmt: skip
+def test_what_is_no_sentence(sentence: str) -> None:
+    """Fragments, cut-off texts, rows of tables, navigation, code."""
+    assert not is_quotable(sentence)
+
+
+@given(st.text(max_size=80))
+def test_any_text_is_one_or_the_other(text: str) -> None:
+    """No text is too odd."""
+    assert is_quotable(text) in {True, False}
