@@ -1,5 +1,6 @@
 """Assembly of a researcher from the settings, or from those of the replayed run."""
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -7,7 +8,9 @@ from msgspec import Struct, convert
 from msgspec.structs import replace
 
 from harness.cache import Cache
+from harness.errors import ReaderError
 from harness.ports import Embedder, LanguageModel, PageReader, Progress, Reader, SearchEngine
+from harness.research.evidence import UNREAD
 from harness.research.fingerprint import Code, code_of
 from harness.research.gathering import Round
 from harness.research.model_for_run import ModelForRun
@@ -17,6 +20,8 @@ from harness.research.run import Researcher, Writer
 from harness.research.services import ResearchServices
 from harness.settings import GatheringSettings, RecordedRun, Settings, WritingSettings
 from harness.vector_cache import VectorCache
+
+log = logging.getLogger(__name__)
 
 
 class Parts(Struct, frozen=True):
@@ -63,7 +68,7 @@ def researcher_of(
             planner,
             parts.progress,
             parts.rarity,
-            parts.answering if writing.reading else None,
+            _usable(parts.answering) if writing.reading else None,
         ),
         writer=Writer(model, writing, settings.model_max_tokens, epoch, on_text),
         gathering=gathering,
@@ -73,3 +78,13 @@ def researcher_of(
         on_round=on_round,
         started_with=started_with,
     )
+
+
+def _usable(reader: Reader) -> Reader | None:
+    """Return the reader, or `None`, with a warning in the log, if what belongs to its weights is missing or damaged."""
+    try:
+        _ = reader.id, reader.calibration
+    except ReaderError as error:
+        log.warning(UNREAD, error)
+        return None
+    return reader

@@ -47,6 +47,9 @@ _WORDS_IN_CHUNK = 0.3
 _FIRST = 0.5
 """Share of an excerpt's first sentence in its relevance; the rest is that of its best sentence."""
 
+UNREAD = "%s; until then a research does not check whether its sources answer the question"
+"""Warning where the reader does not work."""
+
 log = logging.getLogger(__name__)
 
 
@@ -142,7 +145,7 @@ def cached_evidence(
         if any(each.url not in by_url or not each.sentences for each in kept):
             kept = compute()
     except ReaderError as error:
-        log.warning("%s; until then a research does not check whether its sources answer the question", error)
+        log.warning(UNREAD, error)
         return cached_evidence(sources, chunk_set, cache, writing, ttl=ttl)
     return [_evidence(each, by_url[each.url]) for each in kept]
 

@@ -17,6 +17,7 @@ from harness.research.gathering import (
 )
 from harness.research.page_reading import READABLE, PageReading, read_all
 from harness.research.planner import Plan
+from harness.research.reranking import Found, reranked
 from harness.research.scoring import RoundScorer
 from harness.research.search import EngineSearch, ask_all, fused
 from harness.research.services import ResearchServices
@@ -46,6 +47,8 @@ class Gatherer:
         self._engines = services.engines
         self._reader = services.reader
         self._progress = services.progress
+        self._answering = services.answering
+        self._embedder = services.embedder
         self._scorer = scorer
         self._gathering = gathering
         self._fetch = fetch
@@ -92,7 +95,7 @@ class Gatherer:
             if fallback:
                 asked += self._ask([fallback], f"round {number}, again")
                 shown = self._keep(asked)
-        readings, pages = self._read(asked, f"pages of round {number}")
+        readings, pages = self._read(plan.question, asked, f"pages of round {number}")
         score = self._scorer.score([*shown, *pages], earlier)
         self._relevant |= score.relevant
         self._rounds.append(Round(tuple(map(_search, asked)), tuple(readings), score.novelty, score.score))
@@ -126,13 +129,14 @@ class Gatherer:
         shown = [_document(result) for each in asked for result in each.results]
         return [document for document in shown if document]
 
-    def _read(self, asked: Sequence[EngineSearch], what: str) -> tuple[list[PageReading], list[SourceText]]:
+    def _read(
+        self, question: str, asked: Sequence[EngineSearch], what: str
+    ) -> tuple[list[PageReading], list[SourceText]]:
         """Read the pages of the best results not tried yet."""
-        new = [url for url, _ in fused(asked) if url.startswith(READABLE) and url in self._sources]
         most = self._gathering.read_pages
         if self._gathering.max_live_calls is not None:
             most = min(most, max(0, self._gathering.max_live_calls - self._live))
-        chosen = [url for url in new if url not in self._tried][:most]
+        chosen = [url for url, _ in self._untried(question, asked, most)][:most]
         self._tried.update(chosen)
         read = read_all(
             chosen,
@@ -148,6 +152,18 @@ class Gatherer:
         for page in pages:
             self._sources[page.url] = self._sources[page.url].with_text(page.text)
         return [reading for reading, _ in read], pages
+
+    def _untried(self, question: str, asked: Sequence[EngineSearch], most: int) -> list[Found]:
+        """Return the results whose pages can be read and were not tried yet, best first."""
+        found = [
+            (url, results)
+            for url, results in fused(asked)
+            if url.startswith(READABLE) and url in self._sources and url not in self._tried
+        ]
+        if self._answering is None or not self._gathering.rerank or len(found) <= most or not most:
+            return found
+        ttl, reranks = self._fetch.ttl, self._gathering.rerank
+        return reranked(question, found, self._answering, self._embedder, self._cache, most=reranks, ttl=ttl)
 
     def _stop_reason(self) -> StopReason | None:
         """Return the first reason to stop that applies, if any."""

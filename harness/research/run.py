@@ -273,7 +273,9 @@ class Researcher:
     def _fingerprint(self) -> str:
         """Return a digest of everything that decides the gathering; the writing does not count."""
         code = {"code": self._code.gathering} if self._code.gathering else {}
-        return digest_of({"planner": self._services.planner.version, **self._inputs(), **code})
+        answering = self._services.answering if self._gathering.rerank else None
+        ranked = {"answering": answering.id} if answering is not None else {}
+        return digest_of({"planner": self._services.planner.version, **self._inputs(), **ranked, **code})
 
     def _inputs(self) -> dict[str, Any]:
         """Return the inputs, besides the code, that decide which sources are gathered."""

@@ -36,5 +36,7 @@ class RecordedRun(WritingSettings, GatheringSettings, metaclass=Joined, frozen=T
     epoch: str
     reading: bool = False
     """Older runs have none: there was no reader."""
+    rerank: int = 0
+    """Likewise."""
     code: dict[str, Annotated[str, Meta(max_length=100)]] = field(default_factory=dict)
     """Names the code that made the results it reused; older runs do not have it."""

@@ -24,6 +24,14 @@ class GatheringSettings(Struct, frozen=True, kw_only=True):
     read_pages: Annotated[
         int, flag(), Meta(ge=0, le=20, description="pages to read in each round, from the best results; 0: none")
     ] = 3
+    rerank: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=50,
+            description="results of a round that the local reader ranks to choose pages to read; 0: the engines' order",
+        ),
+    ] = 20
     max_live_calls: Annotated[
         Count | None,
         flag(),

@@ -397,3 +397,24 @@ def test_a_question_that_no_sentence_answers_has_no_report(cache: Cache, embedde
     found = leader.run(QUESTION)
     assert found.report is None
     assert found.gathered.sources
+
+
+def test_the_reader_chooses_the_pages_to_read(cache: Cache, embedder: MiniLM) -> None:
+    """Among the results of a round, the page whose excerpt answers comes before the engine's first ones."""
+    hits = [
+        SearchResult(
+            title="", href=f"https://example.org/{place}", body=f"This page {place} is about gardens and cats."
+        )
+        for place in range(4)
+    ]
+    hits[2]["body"] = "Exponential backoff doubles the time and so it does limit retries."
+    library = Library({hit["href"]: "A page about backoff and retries." for hit in hits})
+    leader = researcher(cache, Scripted(lambda query: hits), embedder, reader=library, pages=2, rounds=1)
+    leader.run(QUESTION)
+    assert hits[2]["href"] not in library.asked
+    library.asked.clear()
+    change_services(leader, answering=WordReader(least=0.1))
+    cache.maintenance.clear()
+    leader.run(QUESTION)
+    assert hits[2]["href"] in library.asked
+    assert len(library.asked) == 2

@@ -1,0 +1,58 @@
+"""Reranking of search results: the best of a round by what they say, not only by where an engine ranks them."""
+
+import logging
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+from harness.cache import Cache
+from harness.core.rank_fusion import reciprocal_rank_fusion
+from harness.core.text import one_line
+from harness.errors import EmbeddingError, ReaderError
+from harness.ports import Embedder, Reader
+
+log = logging.getLogger(__name__)
+
+MAX_CHARS = 600
+"""Characters of a result that are read: a search excerpt, or the beginning of a passage. Reading takes up to 20 ms."""
+
+Found: TypeAlias = tuple[str, list[dict[str, Any]]]
+"""A URL and its results."""
+
+
+def reranked(
+    question: str, found: Sequence[Found], reader: Reader, embedder: Embedder, cache: Cache, *, most: int, ttl: float
+) -> list[Found]:
+    """Return the results with the first `most` in another order: by fusion of the given ranks with those by relevance,
+    which the reader and the vectors decide. The rest follows. The order comes from the cache if it is there. If reader
+    or embedder fails, the given order stays.
+
+    Raises:
+        StoreError: the cache cannot be read.
+    """
+    first = list(found[:most])
+    texts = [_text(results[0]) for _, results in first]
+    if len(first) < 2:
+        return list(found)
+
+    def compute() -> list[int]:
+        vectors = embedder.embed([question, *texts])
+        near = (vectors[1:] @ vectors[0]).tolist()
+        read = reader.answers(question, texts)
+        relevance = [reader.calibration.relevance(*each) for each in zip(read, near, strict=True)]
+        by_relevance = sorted(range(len(first)), key=lambda place: -relevance[place])
+        return list(reciprocal_rank_fusion([by_relevance, range(len(first))]))
+
+    try:
+        ranking = f"rerank {reader.id} {reader.calibration.weights} {embedder.id}"
+        order = cache.derived.get(question, ranking, texts, compute, list[int], ttl=ttl)
+        if sorted(order) != list(range(len(first))):  # a cached row may come from another user's file
+            order = compute()
+    except (ReaderError, EmbeddingError) as error:
+        log.debug("%s; results keep the engines' order", error)  # a warning follows where excerpts are chosen
+        return list(found)
+    return [*(first[place] for place in order), *found[most:]]
+
+
+def _text(result: dict[str, Any]) -> str:
+    title, body = (one_line(str(result.get(name) or "")) for name in ("title", "body"))
+    return f"{title}: {body}"[:MAX_CHARS]
