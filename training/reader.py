@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 import torch
 import transformers
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from benchmarks.pairs import read_lines
@@ -144,15 +145,10 @@ def report(readings: Sequence[Reading], logits: Floats) -> str:
     return "\n".join(lines)
 
 
-def calibrated(
-    readings: Sequence[Reading], logits: Floats, digest: str, best: Floats, embedder: Embedder
-) -> ReaderRelease:
+def calibrated(readings: Sequence[Reading], logits: Floats, digest: str, embedder: Embedder) -> ReaderRelease:
     """Return the calibration on readings that training has not seen: probabilities by logistic regression (Platt,
-    1999), thresholds by conformal risk control (Angelopoulos et al., 2022, arXiv:2208.02814).
-
-    `best` are the highest logits that any sentence has for questions that can be answered; at most `MOST_REFUSED` of
-    them are below the threshold. At most `MOST_WRONG` of the texts that do not support (or contradict) a sentence are
-    taken to.
+    1999), thresholds of support by conformal risk control (Angelopoulos et al., 2022, arXiv:2208.02814): at most
+    `MOST_WRONG` of the texts that do not support (or contradict) a sentence are taken to. Any text answers.
     """
     asked = np.array([each.answers for each in readings])
     answers = asked >= 0
@@ -165,24 +161,26 @@ def calibrated(
     supports, contradicts = (
         lowest_threshold(probabilities[classes != each, each].tolist(), MOST_WRONG) for each in (0, 1)
     )
-    counts = (
-        f"{answers.sum():,} readings for answers, {len(support):,} for support, {len(best):,} questions for refusal"
-    )
-    return ReaderRelease(
-        digest,
-        (slope, intercept),
-        of_support,
-        ReadingCalibration(
-            f"{NAME}-{digest[:8]}",
-            round(highest_threshold([sigmoid(slope * each + intercept) for each in best], MOST_REFUSED), 4),
-            round(supports, 4),
-            round(contradicts, 4),
-            _weights(
-                [each for each in readings if each.answers >= 0], slope * logits[answers, ANSWERS] + intercept, embedder
-            ),
-            counts,
+    calibration = ReadingCalibration(
+        f"{NAME}-{digest[:8]}",
+        0.0,
+        round(supports, 4),
+        round(contradicts, 4),
+        _weights(
+            [each for each in readings if each.answers >= 0], slope * logits[answers, ANSWERS] + intercept, embedder
         ),
+        f"{answers.sum():,} readings for answers, {len(support):,} for support",
     )
+    return ReaderRelease(digest, (slope, intercept), of_support, calibration)
+
+
+def with_refusal(made: ReaderRelease, best: Sequence[float]) -> ReaderRelease:
+    """Return the release with the threshold of relevance that refuses at most `MOST_REFUSED` of the questions, whose
+    highest relevance is in `best`.
+    """
+    answers = round(highest_threshold(best, MOST_REFUSED), 4)
+    on = f"{made.calibration.calibrated_on}, {len(best):,} questions for refusal"
+    return replace(made, calibration=replace(made.calibration, answers=answers, calibrated_on=on))
 
 
 def _platt(scores: Floats, labels: Floats) -> tuple[float, ...]:
@@ -202,21 +200,34 @@ def _weights(readings: Sequence[Reading], logits: Floats, embedder: Embedder) ->
     return _platt(np.stack([logits[places], near], axis=1), np.array([readings[place].answers for place in places]))
 
 
-def best_logits(weights: Path, data: Path, embedder: Embedder) -> Floats:
-    """Return, for each answerable held-out question of SQuAD 2.0 that calibrates, the highest logit of a sentence."""
+def best_relevance(weights: Path, data: Path, embedder: Embedder, made: ReaderRelease) -> list[float]:
+    """Return, for each answerable held-out question of SQuAD 2.0 that calibrates, the highest relevance of a
+    sentence.
+    """
     rows = [row for row in read_lines(data / "reading" / "squad2.jsonl.gz") if row["title"] in HELD_OUT_ARTICLES]
+    slope, intercept = made.answers
     found = []
     for title in sorted(HELD_OUT_ARTICLES):
         passages = sorted({row["passage"] for row in rows if row["title"] == title})
+        split = [list(sentences(passage)) for passage in passages]
         vectors = embedder.embed(passages)
+        of_sentence = {
+            text: vector for texts in split for text, vector in zip(texts, embedder.embed(texts), strict=True)
+        }
         for row in rows:
             if row["title"] == title and row["answerable"] and is_held_out(f"half {row['question']}", 0.5):
-                near = np.argsort(-(vectors @ embedder.embed([row["question"]])[0]))[:READ_PASSAGES]
-                texts = [text for place in near for text in sentences(passages[place])][:READ_SENTENCES]
+                [asked] = embedder.embed([row["question"]])
+                near = np.argsort(-(vectors @ asked))[:READ_PASSAGES]
+                texts = [text for place in near for text in split[place]][:READ_SENTENCES]
                 named = [in_context(title.replace("_", " "), "", text) for text in texts]
-                read = [question(row["question"], text, answers=False, source="") for text in named]
-                found.append(exported_logits(weights, read)[:, 0].max())
-    return np.array(found)
+                logits = exported_logits(weights, [question(row["question"], text, 0.0, "") for text in named])
+                found.append(
+                    max(
+                        made.calibration.relevance(sigmoid(slope * logit + intercept), float(of_sentence[text] @ asked))
+                        for text, logit in zip(texts, logits[:, ANSWERS], strict=True)
+                    )
+                )
+    return found
 
 
 def _support_calibration(logits: Floats, classes: NDArray[np.int64]) -> tuple[float, float, float, float]:
@@ -274,8 +285,8 @@ def main() -> None:
     calibrating, measuring = (
         [each for each, chosen in zip(held_out, mask, strict=True) if chosen] for mask in (half, ~half)
     )
-    best = best_logits(arguments.weights, arguments.data, embedder)
-    made = calibrated(calibrating, logits[half], digest, best, embedder)
+    made = calibrated(calibrating, logits[half], digest, embedder)
+    made = with_refusal(made, best_relevance(arguments.weights, arguments.data, embedder, made))
     arguments.weights.with_suffix(".json").write_bytes(msgspec.json.format(msgspec.json.encode(made)) + b"\n")
     print(report(measuring, logits[~half]))
     print(f"SHA-256 {digest}, {made.calibration}")

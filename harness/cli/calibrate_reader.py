@@ -47,7 +47,7 @@ def calibrate_reader(
         if kind == "answers":
             limit = MAX_MISSED if most is None else most
             answers = [(pair.first, pair.second, bool(pair.label)) for pair in labelled]
-            calibration, decided = calibrated_answers(reader, answers, limit, name, app.progress)
+            calibration, decided = calibrated_answers(reader, app.models.embedder, answers, limit, name, app.progress)
         else:
             limit = MAX_WRONG if most is None else most
             support = [(pair.first, pair.second, str(pair.label)) for pair in labelled]

@@ -131,6 +131,9 @@ class ReportOptions(Options):
     ] = None
     as_html: Annotated[bool, typer.Option("--html", help="Make one HTML page.")] = False
     as_json: JsonOption = False
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Also print the probabilities behind each sentence, on standard error.")
+    ] = False
 
 
 class ListenOptions(Options):

@@ -1,7 +1,7 @@
 """Output of a research: the report, printed or written to a file, and a summary."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -12,6 +12,7 @@ from harness.errors import InvalidInput
 
 if TYPE_CHECKING:
     from harness.cli.options import ReportOptions
+    from harness.research.extractive_writer import Report
     from harness.research.result import Research
     from harness.research.saved_report import SavedReport
 
@@ -31,6 +32,9 @@ def show(
     from harness.research import reports
 
     output = options.output
+    if options.explain and saved.report is not None:
+        for line in explanation(saved.report):
+            typer.echo(line, err=True)
     if options.as_json:
         import orjson
 
@@ -53,6 +57,15 @@ def show(
         raise InvalidInput(
             f"cannot write {output}: {error.strerror}; the run is stored, choose another file"
         ) from error
+
+
+def explanation(report: "Report") -> Iterator[str]:
+    """Yield, for each sentence of a report, the probabilities behind it."""
+    for each in report.citations:
+        figures = {"answers": each.relevance, "similarity": each.similarity, "supports": each.support}
+        known = ", ".join(f"{name} {figure:.2f}" for name, figure in figures.items() if figure is not None)
+        lacks = f", lacks {', '.join(each.lacks)}" if each.lacks else ""
+        yield printable(f"[{each.number}] {known}{lacks}: {shorten(one_line(each.sentence), MAX_LINE)}")
 
 
 def _print_report(markdown: str) -> None:

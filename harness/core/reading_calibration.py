@@ -8,9 +8,9 @@ _SURE = 1e-6
 
 
 class ReadingCalibration(Struct, frozen=True, forbid_unknown_fields=True):
-    """Least probabilities (0..1) of a reader at which a text `answers` a question, and a quotation `supports` or
-    `contradicts` a sentence. `weights` are those of the reader's logit and of cosine similarity, and a constant.
-    `reader` is the `Reader.id` that this was made for.
+    """Thresholds (0..1): the least relevance at which a text `answers` a question, and the least probabilities of a
+    reader at which a quotation `supports` or `contradicts` a sentence. `weights` make relevance of the reader's logit
+    and of cosine similarity; the last is a constant. `reader` is the `Reader.id` that this was made for.
     """
 
     reader: str

@@ -58,8 +58,8 @@ class Evidence(Struct, frozen=True):
     source.
 
     `similarity` is the cosine similarity of question and excerpt (0..1), `score` the ranking score. `lacks` are the
-    years, versions and numbers of the question that its passage does not have; `probability` (0..1) is the reader's
-    that its likeliest sentence answers, `None` if it has read none.
+    years, versions and numbers of the question that its passage does not have; `relevance` (0..1) is the
+    probability that its likeliest sentence answers, by reader and vectors; `None` without a reader.
     """
 
     sentences: tuple[str, ...]
@@ -70,7 +70,7 @@ class Evidence(Struct, frozen=True):
     similarity: float
     score: float
     lacks: tuple[str, ...] = ()
-    probability: float | None = None
+    relevance: float | None = None
     stems: frozenset[str] = frozenset()
 
 
@@ -85,7 +85,7 @@ class Excerpt(Struct, frozen=True, array_like=True):
     similarity: float
     score: float
     lacks: tuple[str, ...] = ()
-    probability: float | None = None
+    relevance: float | None = None
 
 
 class _Sentence(Struct, frozen=True):
@@ -153,14 +153,14 @@ def cached_evidence(
 def _excerpt(found: Evidence) -> Excerpt:
     return Excerpt(
         found.sentences, found.source.url, found.document, found.chunk, found.position, found.similarity, found.score,
-        found.lacks, found.probability,
+        found.lacks, found.relevance,
     )  # fmt: skip
 
 
 def _evidence(kept: Excerpt, source: GatheredSource) -> Evidence:
     return Evidence(
         kept.sentences, source, kept.document, kept.chunk, kept.position, kept.similarity, kept.score,
-        kept.lacks, kept.probability,
+        kept.lacks, kept.relevance,
     )  # fmt: skip
 
 
@@ -182,15 +182,15 @@ def find_evidence(
     titles = list(dict.fromkeys(sentence.source.title for sentence in likely))
     vectors = chunk_set.embedder.embed([*titles, *(sentence.text for sentence in likely)])
     title_similarity = dict(zip(titles, (vectors[: len(titles)] @ chunk_set.question_vector).tolist(), strict=True))
-    vectors, read = vectors[len(titles) :], _Readings((), {})
+    vectors, relevance, least = vectors[len(titles) :], None, math.inf
     if reader is not None:
-        read = _read(likely, vectors, chunk_set, reader)
-        if read.best < reader.calibration.answers:
+        relevance, least = _relevance(likely, vectors, chunk_set, reader), reader.calibration.answers
+        if max(relevance) < least:
             return []
     ranked = sorted(
-        _excerpts(likely, vectors, chunk_set, title_similarity, read, writing), key=lambda evidence: -evidence.score
+        _excerpts(likely, vectors, chunk_set, title_similarity, relevance, writing),
+        key=lambda evidence: -evidence.score,
     )
-    least = reader.calibration.answers if reader is not None else math.inf
     return select_diverse(
         (evidence for evidence in ranked if _is_relevant(evidence, wanted, least)),
         limit=writing.max_evidence,
@@ -201,22 +201,10 @@ def find_evidence(
     )
 
 
-class _Readings(Struct, frozen=True):
-    """The reader's probabilities of sentences by place, and their relevance (0..1), by reader and vectors; 0 for those
-    that were not read.
+def _relevance(likely: Sequence[_Sentence], vectors: Vectors, chunk_set: ChunkSet, reader: Reader) -> list[float]:
+    """Return how likely (0..1) each sentence answers, by reader and vectors. Only the most promising ones are read; the
+    others are 0.
     """
-
-    relevance: Sequence[float]
-    probabilities: dict[int, float]
-
-    @property
-    def best(self) -> float:
-        """The highest probability."""
-        return max(self.probabilities.values())
-
-
-def _read(likely: Sequence[_Sentence], vectors: Vectors, chunk_set: ChunkSet, reader: Reader) -> _Readings:
-    """Read the most promising sentences."""
     near, wanted = (vectors @ chunk_set.question_vector).tolist(), chunk_set.wording
 
     def promise(place: int) -> float:
@@ -224,15 +212,15 @@ def _read(likely: Sequence[_Sentence], vectors: Vectors, chunk_set: ChunkSet, re
 
     best = sorted(range(len(likely)), key=lambda place: -promise(place))[:MAX_READ]
     read = reader.answers(chunk_set.question, [likely[place].in_context for place in best])
-    relevance = [0.0] * len(likely)
+    found = [0.0] * len(likely)
     for place, probability in zip(best, read, strict=True):
-        relevance[place] = reader.calibration.relevance(probability, near[place])
-    return _Readings(relevance, dict(zip(best, read, strict=True)))
+        found[place] = reader.calibration.relevance(probability, near[place])
+    return found
 
 
 def _is_relevant(evidence: Evidence, wanted: Wording, least: float) -> bool:
     """Return whether an excerpt is about the question: by vectors, words, or the reader."""
-    if evidence.similarity >= MIN_SIMILARITY or (evidence.probability or 0.0) >= least:
+    if evidence.similarity >= MIN_SIMILARITY or (evidence.relevance or 0.0) >= least:
         return True
     return evidence.similarity >= MIN_WORDED_SIMILARITY and wanted.matches(
         evidence.stems | stems(evidence.source.title)
@@ -277,7 +265,7 @@ def _excerpts(
     vectors: Vectors,
     chunk_set: ChunkSet,
     title_similarity: dict[str, float],
-    read: _Readings,
+    relevance: Sequence[float] | None,
     writing: WritingSettings,
 ) -> Iterator[Evidence]:
     """Yield and score every run of up to `MAX_RUN` neighbouring sentences of one chunk."""
@@ -298,14 +286,14 @@ def _excerpts(
                 + of_words * chunk_set.wording.share(held)
                 - LACKING * bool(lacks)
             )
-            probability = None
-            if read.relevance:
-                of_run = _FIRST * read.relevance[run[0]] + (1 - _FIRST) * max(read.relevance[i] for i in run)
-                score += writing.reading_weight * (of_run - score)
-                probability = max((read.probabilities[i] for i in run if i in read.probabilities), default=None)
+            best = None
+            if relevance is not None:
+                best = max(relevance[i] for i in run)
+                score += writing.reading_weight * (_FIRST * relevance[run[0]] + (1 - _FIRST) * best - score)
+                best = round(best, 4)
             yield Evidence(
                 tuple(likely[i].text for i in run), first.source, document, chunk, first.position,
-                round(max(0.0, similarity), 4), round(score, 4), lacks, probability and round(probability, 4), held,
+                round(max(0.0, similarity), 4), round(score, 4), lacks, best, held,
             )  # fmt: skip
 
 

@@ -31,7 +31,8 @@ class Citation(Struct, frozen=True):
 
     `supported` means that the quotation supports the sentence (see `harness.core.support`). `replaced` means that the
     quotation replaced a sentence of the model that it did not support. `lacks` are the years, versions and numbers of
-    the question that the quoted passage does not have.
+    the question that the quoted passage does not have. Probabilities (0..1) of the reader: `relevance` that the excerpt
+    answers the question, `support` that the quotation supports the sentence; `None` where it was not asked.
     """
 
     section: str
@@ -45,6 +46,8 @@ class Citation(Struct, frozen=True):
     supported: bool = True
     replaced: bool = False
     lacks: tuple[str, ...] = ()
+    relevance: float | None = None
+    support: float | None = None
 
     @property
     def trusted(self) -> bool:
@@ -137,7 +140,16 @@ def write_report(plan: Plan, evidence: Sequence[Evidence]) -> Report:
             verified = is_quoted_in(sentence, found.source.texts)
             citations.append(
                 Citation(
-                    section, paragraph, sentence, sentence, number, url, found.similarity, verified, lacks=found.lacks
+                    section,
+                    paragraph,
+                    sentence,
+                    sentence,
+                    number,
+                    url,
+                    found.similarity,
+                    verified,
+                    lacks=found.lacks,
+                    relevance=found.relevance,
                 )
             )
     titles = {found.source.url: found.source.title for found in evidence}

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from typing import TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -11,13 +12,14 @@ from harness.core.calibration import Interval, highest_threshold, interval, lowe
 from harness.core.reading_calibration import ReadingCalibration
 from harness.core.support import SupportProbabilities
 from harness.errors import InvalidInput
-from harness.ports import Progress, Reader
+from harness.ports import Embedder, Progress, Reader
 
 MAX_MISSED = 0.1
 """Share of the answering texts that may be missed, unless another is given."""
 MAX_WRONG = 0.05
 """Share of the other texts that may be taken for support, or for contradiction, unless another is given."""
 
+T = TypeVar("T")
 Scores = Sequence[float]
 
 
@@ -33,7 +35,12 @@ class Decided(Struct, frozen=True):
 
 
 def calibrated_answers(
-    reader: Reader, pairs: Sequence[tuple[str, str, bool]], max_missed: float, name: str, progress: Progress
+    reader: Reader,
+    embedder: Embedder,
+    pairs: Sequence[tuple[str, str, bool]],
+    max_missed: float,
+    name: str,
+    progress: Progress,
 ) -> tuple[ReadingCalibration, list[Decided]]:
     """Return the reader's calibration with a threshold that misses at most `max_missed` (0..1, exclusive) of the texts
     that answer their question. `name` describes the pairs.
@@ -41,8 +48,13 @@ def calibrated_answers(
     Raises:
         InvalidInput: too few texts that answer.
         ReaderError: the reader failed.
+        EmbeddingError: the embedder failed.
     """
-    scores = [reader.answers(question, [text])[0] for question, text, _ in _counted(pairs, progress)]
+    scores = list[float]()
+    for question, text, _ in _counted(pairs, progress):
+        first, second = embedder.embed([question, text])
+        [read] = reader.answers(question, [text])
+        scores.append(reader.calibration.relevance(read, float(first @ second)))
     choose = partial(_missing_few, most=max_missed)
     decided = _decided("answers", scores, [label for *_, label in pairs], choose)
     return _replaced(reader, name, [decided]), [decided]
@@ -69,7 +81,7 @@ def calibrated_support(
     return _replaced(reader, name, decided), decided
 
 
-def _counted(pairs: Sequence[tuple[str, str, object]], progress: Progress) -> Iterator[tuple[str, str, object]]:
+def _counted(pairs: Sequence[tuple[str, str, T]], progress: Progress) -> Iterator[tuple[str, str, T]]:
     for done, pair in enumerate(pairs):
         progress("reading", done, len(pairs))
         yield pair

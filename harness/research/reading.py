@@ -13,8 +13,7 @@ MAX_PASSAGE_CHARS = 20_000
 
 class RankedPassage(Struct, frozen=True):
     """A passage with its `rank` (1 is best), its `place` among the given ones (from 1), and the probability (0..1) that
-    it answers the question, by the reader and by similarity. `answers` says whether the reader alone finds it likely
-    enough to be an answer.
+    it answers the question, by the reader and by similarity. `answers` says whether that is enough for an answer.
     """
 
     rank: int
@@ -57,7 +56,7 @@ def ranked_passages(
             rank,
             place + 1,
             round(probabilities[place], 4),
-            read[place] >= calibration.answers,
+            probabilities[place] >= calibration.answers,
             passages[place],
         )
         for rank, place in enumerate(order, start=1)

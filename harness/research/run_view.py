@@ -161,6 +161,7 @@ def _check(record: _Record) -> None:
     """
     citations = record.report.citations if record.report else ()
     shares = [citation.similarity for citation in citations]
+    shares += [share for each in citations for share in (each.relevance, each.support) if share is not None]
     shares += [share for round_ in record.rounds for share in (round_.novelty, round_.score)]
     if not all(-0.01 <= share <= 1.01 for share in shares):  # computed values may exceed the range by a rounding error
         raise ValueError("a similarity, novelty or score is not between 0 and 1")

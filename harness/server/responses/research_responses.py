@@ -147,6 +147,8 @@ class CitationResponse(BaseModel):
     lacks: list[str] = Field(
         description="Years, versions and numbers of the question that the quoted passage does not mention."
     )
+    relevance: float | None = Field(description="The reader's probability that the excerpt answers the question.")
+    support: float | None = Field(description="The reader's probability that the quotation supports the sentence.")
     passage: list[str] | None = Field(description="The text before the quotation, the quotation, the text after it.")
 
 
@@ -267,6 +269,8 @@ def run_response(past: PastRun) -> RunResponse:
             supported=each.supported,
             replaced=each.replaced,
             lacks=list(each.lacks),
+            relevance=each.relevance,
+            support=each.support,
             passage=list(passage_of(past, each) or ()) or None,
         )
         for each in (report.citations if report else ())
