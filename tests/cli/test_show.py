@@ -11,8 +11,10 @@ import pytest
 from harness import settings
 from harness.app import App
 from harness.core.text import printable
+from harness.models.from_settings import Models
 from tests.cli.hostile import HOSTILE, RUN, fill
 from tests.cli.program import Program
+from tests.fakes import WordReader
 
 QUESTION = "How do retries use exponential backoff?"
 OLDER = "20261122-101500-aaaaaa"
@@ -116,3 +118,17 @@ def test_on_a_terminal_it_is_laid_out_and_harmless() -> None:
     assert "gpj.exe" in shown
     assert "\x1b]" not in shown
     assert printable(shown.replace("\x1b", "")) == shown.replace("\x1b", "").replace("\r", "")
+
+
+def test_explain_names_the_probabilities(harness: Program, notes: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One line for each sentence, on standard error; those of the reader, if there is one."""
+    plain = harness("research", QUESTION, "-e", notes, "-q", "--explain")
+    sentences = plain.out.count("“")
+    lines = [line for line in plain.err.splitlines() if line.startswith("[")]
+    assert len(lines) == sentences > 0
+    assert all("similarity 0." in line and "answers" not in line for line in lines)
+    monkeypatch.setattr(Models, "reader", WordReader(least=0.1))
+    read = harness("research", QUESTION, "-e", notes, "-q", "--reading", "--explain")
+    assert all("answers 0." in line for line in read.err.splitlines() if line.startswith("["))
+    told: Any = harness("show", "--json").told
+    assert all(0 < each["relevance"] < 1 for each in told["citations"])
