@@ -140,6 +140,10 @@ def main() -> None:
         found: list[float] = (vectors[1:] @ vectors[0]).tolist()
         return found
 
+    def relevance(first: str, texts: Sequence[str]) -> list[float]:
+        both = zip(reader.answers(first, texts), cosine(first, texts), strict=True)
+        return [reader.calibration.relevance(*each) for each in both]
+
     def supports(first: str, texts: Sequence[str]) -> list[float]:
         return [each.supports for each in reader.supports(first, texts)]
 
@@ -150,10 +154,12 @@ def main() -> None:
         "BM25": (bm25, bm25),
         "cosine": (cosine, cosine),
         "reader": (reader.answers, supports),
+        "relevance (both)": (relevance, None),
     }.items():
         answers, support = judges
         precision, reciprocal = mean_average_precision(sets["WikiQA"], answers)
-        areas = [area(sets["SQuAD 2.0"], answers), *(area(each, support) for each in claims.values())]
+        areas = [area(sets["SQuAD 2.0"], answers)]
+        areas += [area(each, support) for each in claims.values()] if support else []
         rows.append([name, precision, reciprocal, *areas])
         say(f"{name} is measured")
     heads = ["", "WikiQA MAP", "MRR", "SQuAD 2.0 AUC", "Climate-FEVER AUC", "SciFact AUC"]

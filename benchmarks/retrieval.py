@@ -24,18 +24,23 @@ from tabulate import tabulate
 from benchmarks.embeddings import RememberedEmbedder
 from benchmarks.pairs import read_lines
 from benchmarks.rows import SEED, say, workplace
+from harness.cache import Cache, Policy
 from harness.core.chunking import passages, token_chunks
 from harness.core.rank_fusion import reciprocal_rank_fusion
 from harness.core.text import words
 from harness.models.local.embedder import MiniLM
+from harness.models.local.reader import MiniLMReader
 from harness.ports import SearchEngine, Store, Vectors
+from harness.research.reranking import reranked
 from harness.sources.corpus.engine import open_corpus
 from harness.sources.corpus.local_documents import FileSource
 from harness.sources.corpus.passage_vectors import embedded_text
+from harness.storage.sqlite.memory import MemoryStore
 from harness.storage.sqlite.store import SqliteStore
 from harness.vector_cache import VectorCache
 
 HYBRID = "corpus engine"
+RERANKED = "corpus engine, reranked"
 WORDS = "corpus engine, words only"
 CHUNKS = "chunk store"
 BM25 = "plain BM25"
@@ -44,6 +49,9 @@ FUSED = "plain rank fusion"
 
 DEPTH = 10
 """Results that are judged."""
+
+RERANK = 20
+"""Results of the corpus engine that the reader orders again."""
 
 _POOL = 1_000
 _RESAMPLES = 2_000
@@ -151,6 +159,7 @@ def contenders(task: Task, remembered: RememberedEmbedder, folder: Path) -> dict
     bm25, cosine = _plain_bm25(task, folder / "plain.db"), _plain_cosine(ids, remembered.embed(whole), embedder)
     return {
         HYBRID: _engine(hybrid),
+        RERANKED: _reranked(hybrid, embedder),
         WORDS: _engine(by_words),
         CHUNKS: _chunk_store(ids, whole, SqliteStore(folder / "chunks.db"), embedder, Remembered(remembered)),
         BM25: lambda query: bm25(query)[:DEPTH],
@@ -213,6 +222,18 @@ def _passage_texts(file: Path) -> Iterator[str]:
 
 def _engine(engine: SearchEngine) -> Rank:
     return lambda query: [result["href"] for result in engine.search(query, DEPTH)]
+
+
+def _reranked(engine: SearchEngine, embedder: QuestionsLive) -> Rank:
+    """Return what a research makes of the engine's results, without its cache."""
+    reader, cache = MiniLMReader(), Cache(MemoryStore(), policy=Policy(read=False, write=False))
+
+    def rank(query: str) -> list[str]:
+        found = [(result["href"], [dict(result)]) for result in engine.search(query, RERANK)]
+        ordered = reranked(query, found, reader, embedder, cache, most=RERANK, ttl=1)
+        return [url for url, _ in ordered[:DEPTH]]
+
+    return rank
 
 
 def _chunk_store(

@@ -65,12 +65,14 @@ WEIGHED = 2_000
 READ_PASSAGES, READ_SENTENCES = 4, 24
 """Likest passages of the article, and their first sentences, that are read for a question to calibrate refusal."""
 PASSES = {
-    "teacher": ReadingPass(Plan(SEED, rate=1e-4, head_rate=1e-3), questions=0, paws=1, same=0.25, teacher=1),
-    "all": ReadingPass(Plan(SEED + 1, rate=8e-5, head_rate=2e-4), support=3, same=0.03, paws=0.3),
-    "closing": ReadingPass(Plan(SEED + 2, rate=4e-5, head_rate=1e-4), questions=0.5, support=2, same=0.03),
+    "teacher": ReadingPass(
+        Plan(SEED, rate=1e-4, head_rate=1e-3), questions=0, written=0, paws=0.5, same=0.12, teacher=0.5
+    ),
+    "all": ReadingPass(Plan(SEED + 1, rate=8e-5, head_rate=2e-4), questions=0.6, support=2, same=0.03, paws=0.2),
+    "closing": ReadingPass(Plan(SEED + 2, rate=4e-5, head_rate=1e-4), questions=0.3, support=1, written=0.6),
 }
 """The first pass learns the similarities of a larger model, and what asks the same; the second reads all that has
-labels, and each pair of support three times: there are few of them, and they are the hardest. The last reads most of it
+labels, and each pair of support twice: there are few of them, and they are the hardest. The last reads some of it
 again.
 """
 

@@ -23,6 +23,8 @@ from harness.ports import Embedder
 WRITTEN = Path(__file__).parent / "written" / "reader"
 OTHER_SENTENCES = 3
 """Sentences without the answer that are read with a question, for each with it."""
+OTHER_PASSAGES = 0.3
+"""Share of the written questions that are read with a passage about something else: an easy case."""
 SUPPORTS, CONTRADICTS, NEITHER = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 NOT_SUPPORTS, NOT_ASKED = (0.0, 1.0, 1.0), (0.0, 0.0, 0.0)
 UNKNOWN = -1.0
@@ -151,7 +153,7 @@ def written_answers(chance: Random) -> Iterator[Reading]:
             for each in chance.sample(wrong, min(OTHER_SENTENCES, len(wrong))):
                 yield question(text, _placed(row, each, chance), False, "written:sentence", held_out)
             other = chance.choice(rows)
-            if other is not row:
+            if other is not row and chance.random() < OTHER_PASSAGES:
                 yield question(
                     text, _placed(other, " ".join(other["sentences"]), chance), False, "written:other", held_out
                 )

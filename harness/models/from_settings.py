@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from harness.errors import InvalidInput
 from harness.models.fallback_embedder import FirstAvailable
 from harness.models.local.embedder import MiniLM
-from harness.models.remote.embeddings import OpenAIEmbedder
 from harness.ports import Embedder, LanguageModel, Reader, Verifier
 from harness.settings import Settings, key_in
 from harness.storage.forks import cached_property
@@ -150,6 +149,8 @@ def main_embedder(settings: Settings) -> Embedder:
     if settings.offline:
         log.debug("offline, %s is not asked: the local model serves", name)
         return local
+    from harness.models.remote.embeddings import OpenAIEmbedder
+
     endpoint = OpenAIEmbedder(
         name,
         settings.embedding_url,
@@ -193,6 +194,8 @@ def memory_embedder(settings: Settings) -> Embedder:
         return local
     openai = block.embedding_provider == "openai"
     variable = block.embedding_key_variable or (OPENAI_KEY if openai and block.embedding_url is None else None)
+    from harness.models.remote.embeddings import OpenAIEmbedder
+
     endpoint = OpenAIEmbedder(
         block.embedding_model or (OPENAI_MODEL if openai else OLLAMA_MODEL),
         block.embedding_url or (OPENAI_URL if openai else OLLAMA_URL),
