@@ -42,6 +42,7 @@ def verify(
     """
     from msgspec import to_builtins
 
+    from harness.research.quotation_support import QuotationSupport
     from harness.research.verification import MAX_REPORT_BYTES, read_report
     from harness.research.verification import verify as check
 
@@ -51,7 +52,7 @@ def verify(
     except OSError as error:
         raise InvalidInput(f"cannot read {file}: {error.strerror}") from error
     with session.app({"offline": True}) as app:
-        result = check(report, app.cache)
+        result = check(report, app.cache, QuotationSupport(app.models.reader if app.settings.reading else None))
     if as_json:
         failed = [to_builtins(verdict) for verdict in result.verdicts if verdict.failed]
         print_json(

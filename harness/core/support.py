@@ -17,14 +17,16 @@ from harness.core.equivalence import roles
 from harness.core.equivalence.comparison import MAX_ORDERED, Comparison, compare
 from harness.core.equivalence.guards import identities, unmatched_quantities
 from harness.core.equivalence.polarity import MAX_COMPARED, opposite_functions, opposites_among
-from harness.core.equivalence.reading import Reading, form, read
+from harness.core.equivalence.reading import Reading, form
+from harness.core.equivalence.reading import read as read_words
 from harness.core.qualifiers import overstatement
+from harness.core.reading_calibration import ReadingCalibration
 from harness.core.text import sentences
 
 MIN_COVERAGE = 0.5
 """Least share (0..1) of the sentence's content words that the quotation must have, without a model."""
-MIN_PROBABILITY = 0.5
-"""Least probability (0..1) of support, with a model."""
+LIKELIER = 0.5
+"""Least probability (0..1) of support by a reader, where the words are shared."""
 MIN_COVERAGE_OTHER_SUBJECT = 0.75
 """Least share if the sentence begins with a word that the quotation lacks: its subject may differ."""
 _ENGLISH = frozenset(
@@ -66,28 +68,48 @@ def supports(
     quotation: str,
     *,
     context: str = "",
-    probability: float | None = None,
-    least: float = MIN_PROBABILITY,
+    read: SupportProbabilities | None = None,
+    by: ReadingCalibration | None = None,
 ) -> Support:
     """Decide whether `quotation` supports `sentence`. Names in `context` (the question, the source's title) need not be
-    in the quotation. `probability` (0..1) decides instead of the shared words if it is at least `least`, but never
-    against a contradiction. Never raises.
+    in the quotation. `read` is what a reader with the thresholds `by` says: it may find a contradiction, or support in
+    other words, but never overrules a contradiction of the words. Never raises.
     """
-    if is_quoted_in(sentence.rstrip(" .!?:"), [quotation]):
+    probability = None if read is None else round(read.supports, 4)
+    if is_repeated(sentence, quotation):
         return Support(True, (), 1.0, probability)
-    said, quoted = read(sentence), read(quotation)
+    said, quoted = read_words(sentence), read_words(quotation)
     if not (said.whole and quoted.whole):
         return Support(False, ("too long to compare",), 0.0, probability)
     pair = compare(said, quoted, frozenset())
     coverage = _coverage(sentence, quotation, pair)
-    known = {word.form for word in read(context).words}
+    known = {word.form for word in read_words(context).words}
     reasons = tuple(_contradictions(sentence, quotation, pair, known))
-    if not reasons and probability is None and coverage < _least_coverage(pair, known):
-        missing = ", ".join(word.plain.lstrip("#") for word in pair.rest_a[:5])
-        reasons = (f"the quotation does not mention {missing}" if missing else "no word in common",)
-    elif not reasons and probability is not None and probability < least:
-        reasons = (f"probability of support {probability:.2f}, needs {least:.2f}",)
+    if not reasons:
+        enough = coverage >= _least_coverage(pair, known)
+        reasons = _unsupported(pair, enough) if read is None or by is None else _unread(read, by, enough)
     return Support(not reasons, reasons, round(coverage, 4), probability)
+
+
+def is_repeated(sentence: str, quotation: str) -> bool:
+    """Return whether the quotation has the sentence word for word."""
+    return is_quoted_in(sentence.rstrip(" .!?:"), [quotation])
+
+
+def _unsupported(pair: Comparison, enough: bool) -> tuple[str, ...]:
+    """Return why the words do not support, if too few are shared."""
+    if enough:
+        return ()
+    missing = ", ".join(word.plain.lstrip("#") for word in pair.rest_a[:5])
+    return (f"the quotation does not mention {missing}" if missing else "no word in common",)
+
+
+def _unread(read: SupportProbabilities, by: ReadingCalibration, enough: bool) -> tuple[str, ...]:
+    """Return why a reader does not find support; with enough words in common, likelier than not is sufficient."""
+    if read.contradicts >= by.contradicts:
+        return (f"the reader finds a contradiction ({read.contradicts:.2f})",)
+    least = min(by.supports, LIKELIER) if enough else by.supports
+    return () if read.supports >= least else (f"probability of support {read.supports:.2f}, needs {least:.2f}",)
 
 
 def _least_coverage(pair: Comparison, known: set[str]) -> float:
@@ -138,7 +160,7 @@ def _claims_differ(said: Reading, quotation: str, pair: Comparison, known: set[s
 def _nearest(said: Reading, quotation: str) -> list[Reading]:
     """Return the sentences of the quotation that share most words with the sentence."""
     forms = _forms(said)
-    read_ones = [read(each) for each in sentences(quotation)]
+    read_ones = [read_words(each) for each in sentences(quotation)]
     shared = [len(forms & _forms(each)) for each in read_ones]
     return [each for each, count in zip(read_ones, shared, strict=True) if count and count == max(shared)]
 
@@ -203,7 +225,7 @@ def _negated_otherwise(sentence: str, quotation: str) -> bool:
 
 
 def _clauses(text: str) -> list[Reading]:
-    return [read(clause) for clause in _CLAUSE.split(text) if clause.strip()]
+    return [read_words(clause) for clause in _CLAUSE.split(text) if clause.strip()]
 
 
 def _forms(reading: Reading) -> set[str]:

@@ -82,8 +82,7 @@ def check_claim(
     for done, (source, text) in enumerate(likest):
         progress("reading sentences", done, len(likest))
         [probabilities] = reader.supports(claim, [text])
-        least = reader.calibration.supports
-        support = supports(claim, text, probability=probabilities.supports, least=least)
+        support = supports(claim, text, read=probabilities, by=reader.calibration)
         read.append(_Read(source, text, probabilities, support))
     progress("reading sentences", len(likest), len(likest))
     verdict, deciding = _decided(read, reader.calibration.contradicts)

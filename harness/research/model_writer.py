@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from harness.cache import Cache
 from harness.core.citations import verbatim
-from harness.core.support import supports
 from harness.core.text import clean, content_words, one_line, sentences
 from harness.errors import ModelError
 from harness.ports import LanguageModel, Message
@@ -19,6 +18,7 @@ from harness.research.evidence import Evidence
 from harness.research.extractive_writer import Citation, CitedSource, Report, write_report
 from harness.research.gathering import GatheredSource
 from harness.research.planner import Plan
+from harness.research.quotation_support import BY_WORDS, QuotationSupport
 
 if TYPE_CHECKING:
     from harness.research.run import Writer
@@ -71,6 +71,7 @@ def write_with_model(
     cache: Cache,
     *,
     writer: "Writer",
+    support: QuotationSupport = BY_WORDS,
 ) -> Report:
     """Have `model` word the report from the sources `shown`, through the cache; if it fails, make the
     report from `evidence` (best first, not empty).
@@ -94,7 +95,8 @@ def write_with_model(
         return excerpts_instead(plan, evidence, f"the model {model.name} failed ({error}); these are excerpts")
     similarity = dict.fromkeys((source.url for source in sources), 0.0)
     similarity |= {found.source.url: found.similarity for found in reversed(evidence)}
-    checked = [_checked(each, sources, similarity, plan.question) for each in statements(answer.value.text)]
+    cited = [_cited(each, sources, similarity) for each in statements(answer.value.text)]
+    checked = _checked(cited, {source.url: source.title for source in sources}, plan.question, support)
     citations = list(_settled(checked, writer.unsupported))
     count = sum(each.verified and not each.supported for each in checked)
     dropped = count if writer.unsupported == "drop" else 0
@@ -183,16 +185,11 @@ def _settled(checked: Sequence[Citation], unsupported: Unsupported) -> Iterator[
                 yield replace(citation, sentence=citation.quotation, supported=True, replaced=True)
 
 
-def _checked(
-    statement: Statement, sources: Sequence[GatheredSource], similarity: dict[str, float], question: str
-) -> Citation:
+def _cited(statement: Statement, sources: Sequence[GatheredSource], similarity: dict[str, float]) -> Citation:
     known = 1 <= statement.number <= len(sources)
     source = sources[statement.number - 1] if known else None
     says_something = _says_something(statement.quotation)
     quotation = verbatim(statement.quotation, source.texts) if source and says_something else None
-    supported = True
-    if source and quotation:
-        supported = supports(statement.sentence, quotation, context=f"{question}\n{source.title}").supported
     return Citation(
         statement.section,
         statement.paragraph,
@@ -202,8 +199,23 @@ def _checked(
         source.url if source else "",
         similarity[source.url] if source else 0.0,
         quotation is not None,
-        supported,
     )
+
+
+def _checked(
+    cited: Sequence[Citation], titles: dict[str, str], question: str, support: QuotationSupport
+) -> list[Citation]:
+    """Return the citations, those that are in their source with whether their quotation supports them."""
+    verified = [each for each in cited if each.verified]
+    pairs = [(each.sentence, each.quotation) for each in verified]
+    contexts = [f"{question}\n{titles[each.url]}" for each in verified]
+    found = iter(support.check(question, pairs, contexts))
+    return [
+        replace(each, supported=(checked := next(found)).supported, support=checked.probability)
+        if each.verified
+        else each
+        for each in cited
+    ]
 
 
 def _says_something(quotation: str) -> bool:

@@ -24,6 +24,7 @@ from harness.research.gathering import Gathered, Round
 from harness.research.model_for_run import model_outage
 from harness.research.model_writer import Unsupported, excerpts_instead, write_with_model
 from harness.research.planner import Plan
+from harness.research.quotation_support import QuotationSupport
 from harness.research.result import Research, ResearchCacheUse
 from harness.research.run_record import Recorder, checked_run_id, finished, new_run_id
 from harness.research.scoring import ChunkSet, RoundScorer
@@ -211,7 +212,8 @@ class Researcher:
                 spent = f"{cache.tokens:,} of {most:,} tokens are spent, too many for {writer.model.name} to write"
                 return excerpts_instead(plan, evidence, f"{spent}; these are excerpts"), ()
         shown = cached_context(evidence, chunk_set, cache, budget=budget, ttl=self._fetch.ttl)
-        report = write_with_model(plan, evidence, shown, writer.model, cache, writer=writer)
+        support = QuotationSupport(self._services.answering, cache, self._fetch.ttl)
+        report = write_with_model(plan, evidence, shown, writer.model, cache, writer=writer, support=support)
         return report, shown
 
     def _found(self, plan: Plan, chunk_set: ChunkSet, cache: Cache) -> "_Found":

@@ -12,9 +12,9 @@ from msgspec import Struct
 
 from harness.cache import Cache
 from harness.core.citations import is_quoted_in
-from harness.core.support import supports
 from harness.core.text import clean, shorten
 from harness.errors import InvalidInput, NotFound
+from harness.research.quotation_support import BY_WORDS, QuotationSupport
 from harness.research.reports import as_html, as_markdown
 from harness.research.run_view import PastRun, past_run
 from harness.research.saved_report import RUN_FIELDS, SavedReport, saved_run
@@ -111,7 +111,7 @@ def read_report(content: bytes) -> SavedFile:
     return SavedFile(_checked_run(loaded["run"]), loaded)
 
 
-def verify(file: SavedFile, cache: Cache) -> Verification:
+def verify(file: SavedFile, cache: Cache, support: QuotationSupport = BY_WORDS) -> Verification:
     """Rebuild the report from its stored run, compare everything a reader sees, and check every quotation against the
     passages stored with the run. Uses no network; expiry in the cache does not matter.
 
@@ -131,7 +131,7 @@ def verify(file: SavedFile, cache: Cache) -> Verification:
         raise InvalidInput(f"the report cannot be verified: the run {past.id} was recorded by an older version")
     stored = saved_run(past)
     differences = _of_json(file.content, stored) if isinstance(file.content, dict) else _of_text(file.content, stored)
-    return Verification(tuple(_verdicts(file, past)), tuple(islice(differences, MAX_DIFFERENCES)))
+    return Verification(tuple(_verdicts(file, past, support)), tuple(islice(differences, MAX_DIFFERENCES)))
 
 
 def _read_text(content: bytes, run: re.Pattern[str]) -> SavedFile:
@@ -155,17 +155,22 @@ def _checked_run(run: object) -> str:
     return run
 
 
-def _verdicts(file: SavedFile, past: PastRun) -> Iterator[QuotationCheck]:
+def _verdicts(file: SavedFile, past: PastRun, support: QuotationSupport) -> Iterator[QuotationCheck]:
     """Check the quotations of the file; for Markdown and HTML the stored ones, since the texts are compared."""
     citations: Any = msgspec.to_builtins(list(past.report.citations)) if past.report else []
     if isinstance(file.content, dict):
         citations = file.content["citations"]
-    for cited in citations if isinstance(citations, list) else ():
-        quotation, url, sentence, number = (_field(cited, name) for name in ("quotation", "url", "sentence", "number"))
-        if quotation:
-            stands = is_quoted_in(quotation, past.quoted.get(url, ()))
-            supported = supports(sentence, quotation, context=f"{past.question}\n{_title(past, url)}").supported
-            yield QuotationCheck(quotation, url, int(number) if number.isdecimal() else 0, stands, supported)
+    rows = [
+        [_field(cited, name) for name in ("quotation", "url", "sentence", "number")]
+        for cited in (citations if isinstance(citations, list) else ())
+    ]
+    quoted = [row for row in rows if row[0]]
+    pairs = [(sentence, quotation) for quotation, _, sentence, _ in quoted]
+    contexts = [f"{past.question}\n{_title(past, url)}" for _, url, _, _ in quoted]
+    checked = support.check(past.question, pairs, contexts)
+    for (quotation, url, _, number), each in zip(quoted, checked, strict=True):
+        stands = is_quoted_in(quotation, past.quoted.get(url, ()))
+        yield QuotationCheck(quotation, url, int(number) if number.isdecimal() else 0, stands, each.supported)
 
 
 def _field(cited: object, name: str) -> str:

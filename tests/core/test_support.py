@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.core.support import supports
+from harness.core.reading_calibration import ReadingCalibration
+from harness.core.support import SupportProbabilities, supports
 
 
 @pytest.mark.parametrize(
@@ -101,13 +102,29 @@ def test_names_may_come_from_the_context() -> None:
     assert supports(said, quoted, context="Which library of Google retries?").supported
 
 
-def test_a_probability_decides_instead_of_shared_words_but_not_against_a_contradiction() -> None:
-    """So that a model can be added later."""
+def test_a_reader_decides_instead_of_shared_words_but_not_against_a_contradiction() -> None:
+    """Words in common need only a likely support, other words a sure one."""
     said, quoted = "Waiting grows twofold.", "Exponential backoff doubles each pause."
     assert not supports(said, quoted).supported
-    assert supports(said, quoted, probability=0.9).supported
-    assert not supports("Bread is made of flour.", "Bread needs some flour.", probability=0.1).supported
-    assert not supports("It was released in 1992.", "It was released in 1991.", probability=0.99).supported
+    assert supports(said, quoted, read=likely(0.9), by=THRESHOLDS).supported
+    assert not supports(said, quoted, read=likely(0.6), by=THRESHOLDS).supported
+    shared = ("Bread is made of flour.", "Bread needs some flour.")
+    assert supports(*shared, read=likely(0.6), by=THRESHOLDS).supported
+    assert not supports(*shared, read=likely(0.1), by=THRESHOLDS).supported
+    assert supports(*shared, read=likely(0.1, 0.85), by=THRESHOLDS).reasons == (
+        "the reader finds a contradiction (0.85)",
+    )
+    assert not supports(
+        "It was released in 1992.", "It was released in 1991.", read=likely(0.99), by=THRESHOLDS
+    ).supported
+
+
+THRESHOLDS = ReadingCalibration("reader", 0.5, 0.8, 0.8, (1.0, 1.0, 0.0), "nothing")
+
+
+def likely(supports: float, contradicts: float = 0.0) -> SupportProbabilities:
+    """Return what a reader says."""
+    return SupportProbabilities(supports, contradicts, 1 - supports - contradicts)
 
 
 @settings(deadline=None, max_examples=100)
