@@ -32,7 +32,8 @@ class Comparison(Struct, frozen=True):
     words without one that are too general to matter, which are only in `rest_a` and `rest_b`; `pairs` are the
     counterparts, in a's order. `reworded`: one is a question that the other asks in other words and another order,
     rather than varying it in one point; then single words weigh less, and the embedding more. `strange` are words
-    without counterpart in no vocabulary, if both sides have some: one term for another.
+    without counterpart in no vocabulary, if both sides have some: one term for another. `slips` are typing errors, each
+    with the other side's known word.
     """
 
     a: Reading
@@ -45,6 +46,7 @@ class Comparison(Struct, frozen=True):
     rest_b: tuple[Word, ...]
     reworded: bool
     strange: tuple[Word, ...]
+    slips: tuple[tuple[str, str], ...] = ()
 
     @property
     def is_prose(self) -> bool:
@@ -83,7 +85,9 @@ def compare(a: Reading, b: Reading, known: Container[str]) -> Comparison:
     pairs = _same_form(rest_a, rest_b)
     pairs += _joined(rest_a, rest_b)
     pairs += [(place_a, place_b) for place_b, place_a in _joined(rest_b, rest_a)]
-    pairs += _typing_errors(rest_a, rest_b, known)
+    words_a, words_b = dict(rest_a), dict(rest_b)
+    slipped = _typing_errors(rest_a, rest_b, known)
+    pairs += slipped
     only_a = tuple(word for place, word in rest_a.items() if not is_weak(word) or _belongs(a, place, rest_a))
     only_b = tuple(word for place, word in rest_b.items() if not is_weak(word) or _belongs(b, place, rest_b))
     return Comparison(
@@ -97,7 +101,12 @@ def compare(a: Reading, b: Reading, known: Container[str]) -> Comparison:
         tuple(rest_b.values()),
         _is_reworded(a, b),
         _strange(only_a, only_b, known),
+        tuple(_slip(words_a[one].plain, words_b[two].plain, known) for one, two in slipped),
     )
+
+
+def _slip(one: str, two: str, known: Container[str]) -> tuple[str, str]:
+    return (two, one) if one in known or one in WEAK else (one, two)
 
 
 def _strange(only_a: tuple[Word, ...], only_b: tuple[Word, ...], known: Container[str]) -> tuple[Word, ...]:

@@ -4,6 +4,7 @@ In two steps: `examine` reads both queries and runs the guards; `judge` applies 
 probability, if a verifier has read the pair. So a verifier runs only if no guard vetoes.
 """
 
+import re
 from collections.abc import Callable, Container
 from math import exp, inf, isnan, log
 from operator import mul
@@ -60,9 +61,9 @@ class Rule(Struct, frozen=True):
 class Examined(Struct, frozen=True):
     """A pair after the guards and before a verifier.
 
-    `a` and `b` are the texts for the verifier: sorted, abbreviations expanded. `required` is the similarity (0..1;
-    above 1: never) required without a verifier, `features` is `FEATURES` without the first; `reworded`: one question
-    rewords the other; `identical` queries differ in case and white space at most.
+    `a` and `b` are the texts for the verifier: sorted, abbreviations expanded, typing errors corrected. `required` is
+    the similarity (0..1; above 1: never) required without a verifier, `features` is `FEATURES` without the first;
+    `reworded`: one question rewords the other; `identical` queries differ in case and white space at most.
     """
 
     a: str
@@ -143,7 +144,15 @@ def examine(
     required = requirement(pair)
     alike = similarity >= required and not pair.scattered and all(verdict.passed for verdict in verdicts)
     features = (similarity, *_features(pair, verdicts), required, float(alike))
+    one, two = (_corrected(text, pair.slips) for text in (one, two))
     return Examined(one, two, similarity, False, required, verdicts, features, pair.reworded)
+
+
+def _corrected(text: str, slips: tuple[tuple[str, str], ...]) -> str:
+    """Return the text with its typing errors corrected towards the other side's words."""
+    for wrong, right in slips:
+        text = re.sub(rf"(?<!\w){re.escape(wrong)}(?!\w)", right, text, flags=re.IGNORECASE)
+    return text
 
 
 def judge(examined: Examined, rule: Rule, probability: float | None) -> Decision:
