@@ -90,7 +90,9 @@ class WordReader:
 
     def __init__(self, least: float = 0.5) -> None:
         self.id = "words"
-        self.calibration = ReadingCalibration("words", least, least, least, (1.0, 3.0, -1.5), "nothing")
+        self.calibration = ReadingCalibration(
+            "words", WordEmbedder.id, least, least, least, (1.0, 3.0, -1.5), "nothing"
+        )
         self.read: list[str] = []
 
     def answers(self, question: str, texts: Sequence[str]) -> list[float]:

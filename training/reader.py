@@ -60,6 +60,8 @@ one detail of a passage.
 """
 MOST_WRONG = 0.05
 """Share of texts that may be taken to support, or to contradict, a sentence wrongly."""
+MEASURED = 8_000
+"""Held-out readings that calibrate, or are reported: half of them each."""
 WEIGHED = 2_000
 """Readings that weigh the reader against similarity."""
 READ_PASSAGES, READ_SENTENCES = 4, 24
@@ -165,6 +167,7 @@ def calibrated(readings: Sequence[Reading], logits: Floats, digest: str, embedde
     )
     calibration = ReadingCalibration(
         f"{NAME}-{digest[:8]}",
+        embedder.id,
         0.0,
         round(supports, 4),
         round(contradicts, 4),
@@ -278,6 +281,7 @@ def main() -> None:
     readings = read_all(arguments.data, embedder, SEED)
     learned = [each for each in readings if not each.held_out]
     held_out = [each for each in readings if each.held_out]
+    held_out = Random(SEED).sample(held_out, min(MEASURED, len(held_out)))
     say(f"{len(learned):,} pairs to learn, {len(held_out):,} held out")
     model = train(learned, arguments.data, arguments.work)
     digest = export(model, arguments.weights, output=torch.nn.Identity())

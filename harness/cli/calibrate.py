@@ -69,6 +69,10 @@ def calibrate(
     """
     kind, labelled = read_pairs(pairs)
     if kind != "questions":
+        if max_wrong_of_served is not None:
+            from harness.errors import InvalidInput
+
+            raise InvalidInput("--max-wrong-of-served is for questions with the same answer; leave it out")
         calibrate_reader(session, kind, labelled, pairs.name, max_wrong, dry_run=dry_run, as_json=as_json)
         return
     import msgspec

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 import typer
 
 from harness.cli.output import print_json
-from harness.errors import StoreError
+from harness.errors import ReaderError, StoreError
 from harness.storage.files import replacing
 
 if TYPE_CHECKING:
     from harness.cli.command_session import Session
     from harness.cli.labelled_pairs import Kind, LabelledPair
+    from harness.ports import Reader
 
 NOT_STORED = "not stored (dry run)"
 
@@ -43,7 +44,7 @@ def calibrate_reader(
     name = f"{len(labelled):,} pairs of {file_name}"
     with session.app() as app:
         app.identity.require_local()  # the thresholds decide for every tenant
-        file, reader = calibration_file(app.settings), app.models.reader
+        file, reader = calibration_file(app.settings), _usable(app.models.reader)
         if kind == "answers":
             limit = MAX_MISSED if most is None else most
             answers = [(pair.first, pair.second, bool(pair.label)) for pair in labelled]
@@ -63,6 +64,17 @@ def calibrate_reader(
         for what, share in (("accepted of the right", each.right), ("accepted of the others", each.wrong)):
             typer.echo(f"  {what:22} {share.share:7.2%}  (95 %: {share.low:.2%} to {share.high:.2%})")
     typer.echo(NOT_STORED if dry_run else f"stored in {file}; remove it to use the shipped thresholds again")
+
+
+def _usable(reader: "Reader") -> "Reader":
+    """Return the reader, with the shipped thresholds if those in the data directory are damaged."""
+    try:
+        _ = reader.calibration
+    except ReaderError:
+        from harness.models.local.reader import MiniLMReader
+
+        return MiniLMReader()
+    return reader
 
 
 def store(file: Path, content: bytes) -> None:

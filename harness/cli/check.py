@@ -1,5 +1,6 @@
 """`harness check`: does a text support a claim, or contradict it?"""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 MAX_SHOWN = 500
 """Characters of a sentence that is printed."""
 URLS = ("http://", "https://")
+_PATH = re.compile(r"[\x21-\x7e]{1,300}")
+"""A text that was meant as the name of a file."""
 LINES = (".txt", ".text", ".log", ".csv", "")
 """Suffixes of files that are read as they are."""
 
@@ -107,7 +110,7 @@ def _sources(app: "App", given: str) -> "Iterator[ClaimSource]":
         else:
             for _, text in documents_of(file):
                 yield ClaimSource(given, text)
-    elif not any(char.isspace() for char in given):
+    elif _PATH.fullmatch(given):
         raise InvalidInput(f"{given}: no such file; a text to check against has more than one word")
     else:
         yield ClaimSource("text", given)
@@ -115,6 +118,8 @@ def _sources(app: "App", given: str) -> "Iterator[ClaimSource]":
 
 def _is_file(path: Path) -> bool:
     try:
+        if path.is_dir():
+            raise InvalidInput(f"{path} is a folder; name a file")
         return path.is_file()
     except (OSError, ValueError):  # a text that is too long for a name, or has a null character
         return False

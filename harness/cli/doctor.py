@@ -172,6 +172,7 @@ def _reader(app: "App") -> CheckResult:
     if not app.settings.reading:
         return CheckResult("reader", "weak", "off: a report is written even if nothing answers; set `reading: true`")
     try:
+        _ = app.models.reader.calibration
         [answers, other] = app.models.reader.answers(
             "what colour is the house", ["The house is red.", "Cats sleep a lot."]
         )

@@ -52,7 +52,7 @@ def verify(
     except OSError as error:
         raise InvalidInput(f"cannot read {file}: {error.strerror}") from error
     with session.app({"offline": True}) as app:
-        result = check(report, app.cache, QuotationSupport(app.models.reader if app.settings.reading else None))
+        result = check(report, app.cache, QuotationSupport(app.models.reader))
     if as_json:
         failed = [to_builtins(verdict) for verdict in result.verdicts if verdict.failed]
         print_json(

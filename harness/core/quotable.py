@@ -15,9 +15,10 @@ _CUT_OFF = ("...", "…", "[…]", "[...]")
 _ENDS = ".!?\"'”’)。！？"
 _SEPARATORS = re.compile(r"[|•·»›→▸]|\s[>/]\s|\t")
 _CHROME = re.compile(
-    r"^(click here|read more|learn more|sign (in|up)|log in|subscribe|share this|skip to|jump to|table of contents|"
-    r"all rights reserved|copyright|back to top|we use cookies|this (site|website) uses cookies|accept (all )?cookies|"
-    r"last (updated|modified)|posted (by|on|in)|advertisement|related (articles|posts)|edit this page|see also)\b",
+    r"^(click here|read more|learn more|(sign|log) (in|up) (or|to (your|read|continue))|subscribe (to our|now|today)|"
+    r"share this|skip to|jump to|table of contents|all rights reserved|copyright (©|\(c\)|\d{4})|back to top|"
+    r"we use cookies|this (site|website) uses cookies|accept (all )?cookies|last (updated|modified)|"
+    r"posted (by|on|in)|related (articles|posts)|edit this page|see also:)",
     re.IGNORECASE,
 )
 
@@ -33,6 +34,6 @@ def is_quotable(sentence: str) -> bool:
     if sentence.startswith(_CUT_OFF) or _CHROME.match(sentence) or len(_SEPARATORS.findall(sentence)) > MAX_MARKS:
         return False
     letters = sum(char.isalpha() or char.isspace() for char in sentence)
-    numbers = sum(any(map(str.isdecimal, word)) for word in words(sentence))
-    table = numbers > MAX_NUMBERS * len(words(sentence))
+    parts = sentence.split()
+    table = sum(any(map(str.isdecimal, part)) for part in parts) > MAX_NUMBERS * len(parts)
     return letters / len(sentence) >= MIN_LETTERS and ">>>" not in sentence and not table

@@ -1,24 +1,35 @@
 """Decisions from what a reader says: thresholds, and the weights that join its reading with similarity of vectors."""
 
 import math
+from typing import Annotated, TypeAlias
 
-from msgspec import Struct
+from msgspec import Meta, Struct
+from msgspec.structs import replace
 
+Probability: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
 _SURE = 1e-6
 
 
 class ReadingCalibration(Struct, frozen=True, forbid_unknown_fields=True):
     """Thresholds (0..1): the least relevance at which a text `answers` a question, and the least probabilities of a
     reader at which a quotation `supports` or `contradicts` a sentence. `weights` make relevance of the reader's logit
-    and of cosine similarity; the last is a constant. `reader` is the `Reader.id` that this was made for.
+    and of cosine similarity; the last is a constant. `reader` and `embedder` are the ids of the models that
+    this was made for.
     """
 
     reader: str
-    answers: float
-    supports: float
-    contradicts: float
+    embedder: str
+    answers: Probability
+    supports: Probability
+    contradicts: Probability
     weights: tuple[float, float, float]
     calibrated_on: str
+
+    def with_vectors_of(self, embedder: str) -> "ReadingCalibration":
+        """Return the calibration for the vectors of an embedder; if it is another one than this was made with, the
+        reader alone decides.
+        """
+        return self if embedder == self.embedder else replace(self, embedder=embedder, weights=(1.0, 0.0, 0.0))
 
     def relevance(self, probability: float, similarity: float) -> float:
         """Return how likely (0..1) a text answers, by the reader's probability and by cosine similarity."""

@@ -6,12 +6,15 @@ from collections.abc import Iterable
 _TERM = re.compile(r"(?<![\w.])v?\d[\d.,]*\d(?![\w])|(?<![\w.,])\d{3,}(?!\w)")
 """Numbers of at least two digits, and versions: small counts ("the 3 kinds") are often part of the wording."""
 _SMALL = 10
+MAX_TERMS, MAX_TERM = 8, 30
+"""Most terms of a question, and characters of one."""
 
 
 def required_terms(question: str) -> tuple[str, ...]:
-    """Return the years, versions and other numbers above ten of a question, each once, as written. Never raises."""
+    """Return the first years, versions and other numbers above ten of a question, each once. Never raises."""
     found = (match[0].strip(".,").removeprefix("v") for match in _TERM.finditer(question))
-    return tuple(dict.fromkeys(term for term in found if "." in term or _above(term)))
+    terms = dict.fromkeys(term for term in found if len(term) <= MAX_TERM and ("." in term or _above(term)))
+    return tuple(terms)[:MAX_TERMS]
 
 
 def lacking(terms: Iterable[str], text: str) -> tuple[str, ...]:
@@ -28,4 +31,4 @@ def _above(term: str) -> bool:
 
 
 def _joined(text: str) -> str:
-    return re.sub(r"(?<=\d),(?=\d{3})", "", text)
+    return re.sub(r"(?<!\d)(\d{1,3})((?:,\d{3})+)(?![\d])", lambda found: found[1] + found[2].replace(",", ""), text)

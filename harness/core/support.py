@@ -29,6 +29,7 @@ LIKELIER = 0.5
 """Least probability (0..1) of support by a reader, where the words are shared."""
 MIN_COVERAGE_OTHER_SUBJECT = 0.75
 """Least share if the sentence begins with a word that the quotation lacks: its subject may differ."""
+_ENDS = " .!?:"
 _ENGLISH = frozenset(
     "the a an is are was were be of to in and or by with for that it on as from at not has have".split()
 )
@@ -92,8 +93,14 @@ def supports(
 
 
 def is_repeated(sentence: str, quotation: str) -> bool:
-    """Return whether the quotation has the sentence word for word."""
-    return is_quoted_in(sentence.rstrip(" .!?:"), [quotation])
+    """Return whether the sentence is the quotation, or one whole sentence of it, word for word.
+
+    A part of a sentence may say the opposite.
+    """
+    plain = sentence.strip(_ENDS)
+    if not is_quoted_in(plain, [quotation]):
+        return False
+    return any(is_quoted_in(each.strip(_ENDS), [plain]) for each in (quotation, *sentences(quotation)))
 
 
 def _unsupported(pair: Comparison, enough: bool) -> tuple[str, ...]:

@@ -114,13 +114,13 @@ def sentences(paragraph: str) -> list[str]:
     """
     from sentencex import segment
 
-    found: list[str] = []
+    found: list[list[str]] = []
     for piece in (piece for block in _blocks(one_line(paragraph)) for piece in segment("en", block)):
         if found and (not piece.strip() or not _begins_sentence(piece)):
-            found[-1] += piece
+            found[-1].append(piece)
         else:
-            found.append(piece)
-    return found
+            found.append([piece])
+    return list(map("".join, found))
 
 
 def _blocks(text: str) -> Iterator[str]:

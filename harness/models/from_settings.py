@@ -89,10 +89,11 @@ class Models:
 
     @property
     def reader(self) -> Reader:
-        """The model that reads texts for a question."""
+        """The model that reads texts for a question; a replay uses the recorded thresholds."""
         from harness.models.local.reader import MiniLMReader
 
-        return MiniLMReader(calibration_file(self.settings))
+        run = None if self._replay is None else self._replay.run
+        return MiniLMReader(calibration_file(self.settings), None if run is None else run.calibration)
 
     @cached_property
     def language_model(self) -> LanguageModel | None:

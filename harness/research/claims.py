@@ -7,14 +7,16 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from harness.core.dangling import needs_previous
-from harness.core.support import Support, SupportProbabilities, supports
-from harness.core.text import sentences, stems
+from harness.core.support import Support, SupportProbabilities, is_repeated, supports
+from harness.core.text import sentences, shorten, stems
 from harness.errors import InvalidInput
 from harness.ports import Embedder, Progress, Reader
 
 MAX_CLAIM = 2_000
 MAX_CHARS = 5_000_000
 """Characters of all texts together."""
+MAX_SENTENCE = 2_000
+"""Characters of the sentence that decides, as it is shown."""
 MAX_EMBEDDED = 200
 """Sentences that are embedded: those that share most words with the claim."""
 MAX_READ = 30
@@ -85,24 +87,25 @@ def check_claim(
         support = supports(claim, text, read=probabilities, by=reader.calibration)
         read.append(_Read(source, text, probabilities, support))
     progress("reading sentences", len(likest), len(likest))
-    verdict, deciding = _decided(read, reader.calibration.contradicts)
+    verdict, deciding = _decided(claim, read, reader.calibration.contradicts)
     return ClaimCheck(
         claim,
         verdict,
         round(deciding.probabilities.supports, 4),
         round(deciding.probabilities.contradicts, 4),
-        deciding.text,
-        deciding.source,
+        shorten(deciding.text, MAX_SENTENCE),
+        shorten(deciding.source, MAX_SENTENCE),
         [] if verdict == "contradicts" else list(deciding.support.reasons),
         len(read),
     )
 
 
-def _decided(read: Sequence[_Read], contradicts: float) -> tuple[Verdict, _Read]:
+def _decided(claim: str, read: Sequence[_Read], contradicts: float) -> tuple[Verdict, _Read]:
     """Return the verdict, and the sentence that decides it."""
 
     def supporting(each: _Read) -> float:
-        return each.probabilities.supports if each.support.supported else 0.0
+        repeated = is_repeated(claim, each.text)
+        return (1.0 if repeated else each.probabilities.supports) if each.support.supported else 0.0
 
     def contradicting(each: _Read) -> float:
         return each.probabilities.contradicts if each.probabilities.contradicts >= contradicts else 0.0

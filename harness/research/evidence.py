@@ -212,9 +212,9 @@ def _relevance(likely: Sequence[_Sentence], vectors: Vectors, chunk_set: ChunkSe
 
     best = sorted(range(len(likely)), key=lambda place: -promise(place))[:MAX_READ]
     read = reader.answers(chunk_set.question, [likely[place].in_context for place in best])
-    found = [0.0] * len(likely)
+    found, calibration = [0.0] * len(likely), reader.calibration.with_vectors_of(chunk_set.embedder.id)
     for place, probability in zip(best, read, strict=True):
-        found[place] = reader.calibration.relevance(probability, near[place])
+        found[place] = calibration.relevance(probability, near[place])
     return found
 
 
@@ -304,7 +304,7 @@ def _runs(likely: Sequence[_Sentence], indices: Sequence[int]) -> Iterator[list[
     positions = {likely[index].position for index in indices}
     for start in range(len(indices)):
         first = likely[indices[start]]
-        if first.before and first.position - 1 in positions:
+        if first.before and first.position - 1 in positions and not needs_previous(first.before):
             continue
         run = [indices[start]]
         yield run

@@ -7,7 +7,8 @@ from itertools import groupby
 from msgspec import Struct
 
 from harness.core.citations import is_quoted_in
-from harness.core.text import clean, one_line
+from harness.core.required_terms import MAX_TERM, MAX_TERMS
+from harness.core.text import clean, one_line, shorten
 from harness.research.evidence import Evidence
 from harness.research.planner import Plan
 
@@ -209,13 +210,14 @@ def _mark(citation: Citation) -> str:
     if not citation.supported:
         return f"{citation.number}, not supported"
     if citation.lacks:
-        return f"{citation.number}, {lacking_note(citation)}"
+        return f"{citation.number}, {_escaped(lacking_note(citation))}"
     return f"{citation.number}, quoted instead" if citation.replaced else str(citation.number)
 
 
 def lacking_note(citation: Citation) -> str:
     """Return what the quoted passage of a citation lacks of the question, in words."""
-    return f"does not mention {' or '.join(citation.lacks)}" if citation.lacks else ""
+    lacks = [shorten(one_line(term), MAX_TERM) for term in citation.lacks[:MAX_TERMS]]
+    return f"does not mention {' or '.join(lacks)}" if lacks else ""
 
 
 def _count_of_sentences(count: int, what: str) -> str:

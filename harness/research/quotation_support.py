@@ -9,11 +9,12 @@ from harness.cache import Cache
 from harness.core.support import Support, SupportProbabilities, is_repeated, supports
 from harness.errors import ReaderError
 from harness.ports import Reader
+from harness.settings.code_digest import source_digest
 
 log = logging.getLogger(__name__)
 
-MAX_READ = 300
-"""Sentences of one report that are read; rules alone check the rest."""
+MAX_READ, MAX_CHARS = 300, 3_000
+"""Sentences of one report that are read, and characters of a pair; rules alone check the rest."""
 
 Pair = tuple[str, str]
 """A sentence and its quotation."""
@@ -35,7 +36,8 @@ class QuotationSupport(Struct, frozen=True):
         Raises:
             StoreError: the cache cannot be read.
         """
-        worded = [pair for pair in dict.fromkeys(pairs) if not is_repeated(*pair)][:MAX_READ]
+        short = (pair for pair in dict.fromkeys(pairs) if len(pair[0]) + len(pair[1]) <= MAX_CHARS)
+        worded = [pair for pair in short if not is_repeated(*pair)][:MAX_READ]
         known = dict[Pair, SupportProbabilities]()
         calibration = None
         if self.reader is not None and worded:
@@ -55,7 +57,7 @@ class QuotationSupport(Struct, frozen=True):
 
         if self.cache is None:
             return compute()
-        ranking = f"support {reader.id}"
+        ranking = f"support {reader.id} {source_digest(__name__)}"
         kept = self.cache.derived.get(question, ranking, pairs, compute, list[SupportProbabilities], ttl=self.ttl)
         return kept if len(kept) == len(pairs) else compute()  # a cached row may come from another user's file
 

@@ -50,14 +50,14 @@ def calibrated_answers(
         ReaderError: the reader failed.
         EmbeddingError: the embedder failed.
     """
-    scores = list[float]()
+    scores, calibration = list[float](), reader.calibration.with_vectors_of(embedder.id)
     for question, text, _ in _counted(pairs, progress):
         first, second = embedder.embed([question, text])
         [read] = reader.answers(question, [text])
-        scores.append(reader.calibration.relevance(read, float(first @ second)))
+        scores.append(calibration.relevance(read, float(first @ second)))
     choose = partial(_missing_few, most=max_missed)
     decided = _decided("answers", scores, [label for *_, label in pairs], choose)
-    return _replaced(reader, name, [decided]), [decided]
+    return _replaced(reader, calibration, name, [decided]), [decided]
 
 
 def calibrated_support(
@@ -78,7 +78,7 @@ def calibrated_support(
         _decided(name, [getattr(each, name) for each in read], [label == name for *_, label in pairs], choose)
         for name in ("supports", "contradicts")
     ]
-    return _replaced(reader, name, decided), decided
+    return _replaced(reader, reader.calibration, name, decided), decided
 
 
 def _counted(pairs: Sequence[tuple[str, str, T]], progress: Progress) -> Iterator[tuple[str, str, T]]:
@@ -88,9 +88,11 @@ def _counted(pairs: Sequence[tuple[str, str, T]], progress: Progress) -> Iterato
     progress("reading", len(pairs), len(pairs))
 
 
-def _replaced(reader: Reader, name: str, decided: Sequence[Decided]) -> ReadingCalibration:
+def _replaced(
+    reader: Reader, calibration: ReadingCalibration, name: str, decided: Sequence[Decided]
+) -> ReadingCalibration:
     thresholds = {each.decision: each.threshold for each in decided}
-    return replace(reader.calibration, reader=reader.id, calibrated_on=name, **thresholds)
+    return replace(calibration, reader=reader.id, calibrated_on=name, **thresholds)
 
 
 def _missing_few(right: Scores, _wrong: Scores, most: float) -> float:

@@ -48,7 +48,7 @@ def ranked_passages(
     progress("reading passages", len(passages), len(passages))
     vectors = embedder.embed([question, *passages])
     near = (vectors[1:] @ vectors[0]).tolist()
-    calibration = reader.calibration
+    calibration = reader.calibration.with_vectors_of(embedder.id)
     probabilities = [calibration.relevance(*both) for both in zip(read, near, strict=True)]
     order = sorted(range(len(passages)), key=lambda place: -probabilities[place])
     return [

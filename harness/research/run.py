@@ -277,7 +277,8 @@ class Researcher:
         code = {"code": self._code.gathering} if self._code.gathering else {}
         answering = self._services.answering if self._gathering.rerank else None
         ranked = {"answering": answering.id} if answering is not None else {}
-        return digest_of({"planner": self._services.planner.version, **self._inputs(), **ranked, **code})
+        inputs = {name: value for name, value in self._inputs().items() if name != "rerank" or value}
+        return digest_of({"planner": self._services.planner.version, **inputs, **ranked, **code})
 
     def _inputs(self) -> dict[str, Any]:
         """Return the inputs, besides the code, that decide which sources are gathered."""
@@ -299,6 +300,7 @@ class Researcher:
             **self._inputs(),
             "research_cache": self._keep_research,
             "code": to_builtins(self._code),
+            "calibration": to_builtins(self._services.answering.calibration) if self._services.answering else None,
             "model": described,
             **values_of(WritingSettings, self._writer.settings),
             "epoch": self._writer.epoch,

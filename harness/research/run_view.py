@@ -40,7 +40,7 @@ class PastRun(Struct, frozen=True):
     `origin`), the rounds are those of the original run. For an unfinished run or a record of an older version,
     `research_cache` is empty, report and rounds are missing, and calls and hits are counted from the recorded answers.
     `limits` are the novelty to stop below and the score that is enough (both 0..1). `error` is why an unfinished run
-    ended; `None` while it is running, and if its process was killed.
+    ended; `None` while it is running, and if its process was killed. `reading`: the reader decided, too.
     """
 
     id: str
@@ -64,6 +64,7 @@ class PastRun(Struct, frozen=True):
     plan: Plan | None
     limits: tuple[float, float]
     error: RunError | None
+    reading: bool
 
 
 class _Named(Struct, frozen=True):
@@ -96,6 +97,7 @@ class _Record(Struct, frozen=True):
     min_novelty: Share = 0.0
     enough_score: Share = 1.0
     error: RunError | None = None
+    reading: bool = False
 
 
 def past_run(cache: Cache, run: str) -> PastRun:
@@ -142,6 +144,7 @@ def past_run(cache: Cache, run: str) -> PastRun:
         record.plan,
         (record.min_novelty, record.enough_score),
         record.error,
+        record.reading,
     )
 
 

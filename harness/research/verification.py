@@ -21,6 +21,7 @@ from harness.research.saved_report import RUN_FIELDS, SavedReport, saved_run
 
 MAX_REPORT_BYTES = 50_000_000
 MAX_DIFFERENCES = 1_000
+MAX_DIGITS = 9
 MAX_SHOWN = 500
 """Characters of a value shown in a difference."""
 MAX_ALIGNED = 5_000
@@ -131,7 +132,9 @@ def verify(file: SavedFile, cache: Cache, support: QuotationSupport = BY_WORDS) 
         raise InvalidInput(f"the report cannot be verified: the run {past.id} was recorded by an older version")
     stored = saved_run(past)
     differences = _of_json(file.content, stored) if isinstance(file.content, dict) else _of_text(file.content, stored)
-    return Verification(tuple(_verdicts(file, past, support)), tuple(islice(differences, MAX_DIFFERENCES)))
+    return Verification(
+        tuple(_verdicts(file, past, support if past.reading else BY_WORDS)), tuple(islice(differences, MAX_DIFFERENCES))
+    )
 
 
 def _read_text(content: bytes, run: re.Pattern[str]) -> SavedFile:
@@ -164,13 +167,14 @@ def _verdicts(file: SavedFile, past: PastRun, support: QuotationSupport) -> Iter
         [_field(cited, name) for name in ("quotation", "url", "sentence", "number")]
         for cited in (citations if isinstance(citations, list) else ())
     ]
-    quoted = [row for row in rows if row[0]]
-    pairs = [(sentence, quotation) for quotation, _, sentence, _ in quoted]
-    contexts = [f"{past.question}\n{_title(past, url)}" for _, url, _, _ in quoted]
-    checked = support.check(past.question, pairs, contexts)
-    for (quotation, url, _, number), each in zip(quoted, checked, strict=True):
-        stands = is_quoted_in(quotation, past.quoted.get(url, ()))
-        yield QuotationCheck(quotation, url, int(number) if number.isdecimal() else 0, stands, each.supported)
+    quoted = [(*row, is_quoted_in(row[0], past.quoted.get(row[1], ()))) for row in rows if row[0]]
+    standing = [(sentence, quotation, url) for quotation, url, sentence, _, stands in quoted if stands]
+    pairs = [(sentence, quotation) for sentence, quotation, _ in standing]
+    contexts = [f"{past.question}\n{_title(past, url)}" for *_, url in standing]
+    checked = iter(support.check(past.question, pairs, contexts))
+    for quotation, url, _, number, stands in quoted:
+        numbered = int(number) if number.isdecimal() and len(number) <= MAX_DIGITS else 0
+        yield QuotationCheck(quotation, url, numbered, stands, next(checked).supported if stands else False)
 
 
 def _field(cited: object, name: str) -> str:

@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct, field
 
+from harness.core.reading_calibration import ReadingCalibration
 from harness.settings.kinds import Joined
 from harness.settings.research_settings import GatheringSettings, WritingSettings
 
@@ -38,5 +39,7 @@ class RecordedRun(WritingSettings, GatheringSettings, metaclass=Joined, frozen=T
     """Older runs have none: there was no reader."""
     rerank: int = 0
     """Likewise."""
+    calibration: ReadingCalibration | None = None
+    """The thresholds of the reader that it used."""
     code: dict[str, Annotated[str, Meta(max_length=100)]] = field(default_factory=dict)
     """Names the code that made the results it reused; older runs do not have it."""

@@ -87,7 +87,14 @@ def test_the_stored_thresholds_are_used_with_the_same_weights(tmp_path: Path) ->
     own = tmp_path / "reading.json"
     shipped = MiniLMReader().calibration
     assert MiniLMReader(own).calibration == shipped
-    made = {"reader": MiniLMReader().id, "answers": 0.9, "supports": 0.8, "contradicts": 0.7, "weights": [1, 2, 3]}
+    made = {
+        "reader": MiniLMReader().id,
+        "embedder": "mine",
+        "answers": 0.9,
+        "supports": 0.8,
+        "contradicts": 0.7,
+        "weights": [1, 2, 3],
+    }
     own.write_text(json.dumps(made | {"calibrated_on": "mine"}))
     assert MiniLMReader(own).calibration.answers == 0.9
     own.write_text(json.dumps(made | {"calibrated_on": "mine", "reader": "minilm-reader-before"}))
@@ -95,3 +102,19 @@ def test_the_stored_thresholds_are_used_with_the_same_weights(tmp_path: Path) ->
     own.write_text("{")
     with pytest.raises(ReaderError, match="calibrate again"):
         _ = MiniLMReader(own).calibration
+
+
+def test_damaged_thresholds_are_replaced(harness: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the error about them says; an option for questions is refused."""
+    monkeypatch.undo()
+    monkeypatch.setenv("HARNESS_DATA_DIR", str(tmp_path / "data"))
+    own = tmp_path / "data" / "reading.json"
+    own.parent.mkdir(exist_ok=True)
+    own.write_text("{")
+    assert "calibrate again" in harness("rank", "red apple", stdin="an apple\n").err
+    file = answers(tmp_path / "a.jsonl", 12, 2)
+    assert "leave it out" in harness(
+        "cache", "calibrate", "--pairs", file, "--max-wrong-of-served", "0.1"
+    ).one_line_error(2)
+    assert harness("cache", "calibrate", "--pairs", file).code == 0
+    assert harness("rank", "red apple", stdin="an apple\n").code in {0, 1}

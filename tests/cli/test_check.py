@@ -73,7 +73,13 @@ def test_a_page_is_read_through_the_cache(
 
 @pytest.mark.parametrize(
     ("given", "message"),
-    [("missing.md", "no such file"), (" ", "no sentence"), ("a\0b c", "neither")],
+    [
+        ("missing.md", "no such file"),
+        (" ", "no sentence"),
+        ("a\0b c", "neither"),
+        ("北极海冰正在减少。", "neither"),
+        (".", "is a folder"),
+    ],
 )
 def test_what_cannot_be_read(harness: Program, given: str, message: str) -> None:
     """One line; a text with a control character is a text."""

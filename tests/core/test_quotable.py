@@ -14,6 +14,9 @@ from harness.core.quotable import is_quotable
         "In 2023, France had about 68 million inhabitants.",
         "“Nothing is lost here,” said the author.",
         "Use the flag --force (or -f) to overwrite files.",
+        "Python 3.12 was released on 2 October 2023.",
+        "Copyright lasts for 70 years after the death of the author.",
+        "Sign in to the console and choose a region.",
     ],
 )
 def test_a_whole_sentence(sentence: str) -> None:

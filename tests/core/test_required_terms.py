@@ -15,6 +15,9 @@ from harness.core.required_terms import lacking, required_terms
         ("what changed in v1.2.3 and 2.0?", ("1.2.3", "2.0")),
         ("what is port 5432 used for, 5432?", ("5432",)),
         ("limits with 1,000 users", ("1,000",)),
+        ("from 2019,2020 to 80,443", ("2019,2020", "80,443")),
+        (" ".join(map(str, range(100, 150))), tuple(map(str, range(100, 108)))),
+        ("9" * 40, ()),
         ("the 3 kinds of top 10 tips", ()),
         ("who wrote it in the 1990s", ()),
         ("", ()),
@@ -31,7 +34,7 @@ def test_terms_of_a_question(question: str, terms: tuple[str, ...]) -> None:
         ("3.12", "Python 3.12.1 is out.", True), ("3.12", "in version 3.12.", True), ("3.1", "Python 3.12", False),
         ("3.12", "Python 13.12", False), ("404", "code 4045", False), ("1,000", "1000 users", True),
         ("1000", "1,000 users", True), ("2023", "from 2022 to 2024", False), ("2023", "(2023)", True),
-        ("12", "3.12", False),
+        ("12", "3.12", False), ("2019", "2019,2020", True), ("443", "80,443", False), ("443", "ports 80, 443", True),
     ],
 )  # fmt: skip
 def test_a_text_with_and_without_a_term(term: str, text: str, held: bool) -> None:

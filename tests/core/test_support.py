@@ -119,7 +119,7 @@ def test_a_reader_decides_instead_of_shared_words_but_not_against_a_contradictio
     ).supported
 
 
-THRESHOLDS = ReadingCalibration("reader", 0.5, 0.8, 0.8, (1.0, 1.0, 0.0), "nothing")
+THRESHOLDS = ReadingCalibration("reader", "embedder", 0.5, 0.8, 0.8, (1.0, 1.0, 0.0), "nothing")
 
 
 def likely(supports: float, contradicts: float = 0.0) -> SupportProbabilities:
@@ -140,3 +140,11 @@ def test_any_pair_is_decided(sentence: str, quotation: str, context: str) -> Non
 def test_a_long_text_is_refused_in_bounded_time() -> None:
     """Beyond the limit of the comparison, nothing is supported."""
     assert supports("word " * 50_000, "other " * 50_000).reasons == ("too long to compare",)
+
+
+def test_a_part_of_a_sentence_is_no_support() -> None:
+    """It may be negated, or the end of another number; a whole sentence of the quotation is."""
+    assert not supports("5 people died in the fire.", "15 people died in the fire.").supported
+    assert not supports("vaccines cause autism", "There is no evidence that vaccines cause autism.").supported
+    assert supports("Cats sleep.", "Dogs bark. Cats sleep. Birds sing.").supported
+    assert supports("Cats sleep", "Cats sleep.").coverage == 1.0

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from harness.core.reading_calibration import ReadingCalibration
 from harness.errors import ReaderError
@@ -31,7 +32,7 @@ def weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def release(file: Path, content: bytes) -> None:
     """Write weights with what belongs to them."""
     file.write_bytes(content)
-    calibration = ReadingCalibration("minilm-reader", 0.1, 0.9, 0.9, (1.0, 1.0, 0.0), "nothing")
+    calibration = ReadingCalibration("minilm-reader", "embedder", 0.1, 0.9, 0.9, (1.0, 1.0, 0.0), "nothing")
     made = ReaderRelease(hashlib.sha256(content).hexdigest(), (1.0, 0.0), (1.0, 0.0, 0.0, 0.0), calibration)
     file.with_suffix(".json").write_bytes(msgspec.json.encode(made))
 
@@ -61,6 +62,7 @@ def test_a_file_that_is_no_model_is_refused(weights: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b"{}", b"[1]", b'{"sha256": 1}'])
 def test_a_calibration_that_cannot_be_read_is_refused(weights: Path, content: bytes) -> None:
     """Nothing is guessed."""
+    weights.touch()
     weights.with_suffix(".json").write_bytes(content)
     with pytest.raises(ReaderError, match="no usable calibration"):
         _ = MiniLMReader().calibration
@@ -123,3 +125,25 @@ def test_the_card_and_the_calibration_are_of_these_weights() -> None:
     assert f"{len(content):,} bytes" in card
     assert MiniLMReader().id in card
     assert len(content) <= 25_000_000
+
+
+def test_a_replay_reads_with_the_recorded_thresholds_or_not_at_all() -> None:
+    """Other weights would give other probabilities."""
+    same = replace(MiniLMReader().calibration, answers=0.99)
+    recorded = MiniLMReader(recorded=same)
+    assert (recorded.id, recorded.calibration.answers) == (MiniLMReader().id, 0.99)
+    assert recorded.answers("how many connections", [PASSAGE]) == MiniLMReader().answers(
+        "how many connections", [PASSAGE]
+    )
+    other = MiniLMReader(recorded=replace(same, reader="minilm-reader-before"))
+    assert other.id == "minilm-reader-before"
+    with pytest.raises(ReaderError, match="minilm-reader-before, which is not installed"):
+        other.answers("how many connections", [PASSAGE])
+
+
+def test_vectors_of_another_embedder_do_not_count() -> None:
+    """Their cosines mean something else."""
+    calibration = MiniLMReader().calibration
+    mine = calibration.with_vectors_of(calibration.embedder)
+    assert mine.relevance(0.5, 0.9) > mine.relevance(0.5, 0.1)
+    assert calibration.with_vectors_of("other").relevance(0.25, 0.9) == pytest.approx(0.25)

@@ -99,3 +99,17 @@ def test_any_texts_have_a_verdict(claim: str, text: str) -> None:
     found = check_claim(claim, sources, WordReader(), WordEmbedder(), silent)
     assert found.verdict in {"supports", "contradicts", "neither"}
     assert found.sentence
+
+
+def test_a_part_of_a_sentence_does_not_support() -> None:
+    """The reader must be sure of the whole sentence."""
+    denied = "There is no evidence that vaccines cause autism."
+    assert checked("vaccines cause autism", {denied: (0.5, 0.3)}, ClaimSource("text", denied))[0] == "neither"
+
+
+def test_the_sentence_that_decides_is_short() -> None:
+    """A text without sentences is not printed whole."""
+    found = check_claim(
+        "red apples", [ClaimSource("text", "red apples " * 5_000)], WordReader(), WordEmbedder(), silent
+    )
+    assert len(found.sentence) <= 2_000

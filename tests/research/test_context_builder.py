@@ -360,6 +360,16 @@ def test_a_sentence_that_points_back_brings_the_one_before_it() -> None:
     assert f"Client: {text}" in reader.read
 
 
+def test_every_sentence_of_a_chain_can_be_quoted() -> None:
+    """An excerpt has at most three sentences; the fifth that begins with "It" still belongs to one."""
+    chain = " ".join(f"It does the thing number {name} as well." for name in ("one", "two", "three", "four"))
+    text = f"The client is a small program. {chain} It retries at most seven times before it stops."
+    held = chunk_set(MemoryStore(), WordEmbedder())
+    held.question = "how many times it retries before it stops"
+    [first, *_] = find_evidence([GatheredSource("https://example.org/1", "", (text,))], held, WritingSettings())
+    assert any("seven times" in sentence for sentence in first.sentences)
+
+
 def test_a_passage_without_the_year_of_the_question_is_marked() -> None:
     """And comes after one that has it."""
     texts = ("The retries of clients in 2019 were many.", "The retries of clients in this town were very many.")

@@ -48,14 +48,16 @@ class ReaderRelease(Struct, frozen=True, forbid_unknown_fields=True):
 
 class MiniLMReader:
     """The port `Reader`. `own` is a file with other thresholds, as `harness cache calibrate` writes it; it is used if
-    it exists and was made for these weights.
+    it exists and was made for these weights. `recorded` are the thresholds of a replayed run: they come first, and name
+    the weights that it used; other weights read nothing for it.
 
     Pairs go through the model one by one: its int8 arithmetic scales by the whole batch. Weights are checked and loaded
     at the first pair, once for all instances of a process.
     """
 
-    def __init__(self, own: Path | None = None) -> None:
+    def __init__(self, own: Path | None = None, recorded: ReadingCalibration | None = None) -> None:
         self._own = own
+        self._recorded = recorded
         self._loading = forks.free_in_child(threading.Lock())
 
     @property
@@ -65,11 +67,13 @@ class MiniLMReader:
         Raises:
             ReaderError: the JSON file of the weights is missing or damaged.
         """
-        return f"{NAME}-{_release().sha256[:8]}"
+        return _shipped_id() if self._recorded is None else self._recorded.reader
 
     @forks.cached_property
     def calibration(self) -> ReadingCalibration:
         """See `Reader.calibration`."""
+        if self._recorded is not None:
+            return self._recorded
         own = None if self._own is None else _own_calibration(self._own)
         return own if own is not None and own.reader == self.id else _release().calibration
 
@@ -102,6 +106,8 @@ class MiniLMReader:
         """Yield the logits for each window of `second`."""
         import numpy as np
 
+        if self.id != _shipped_id():
+            raise ReaderError(f"the run was read by {self.id}, which is not installed; ask its question again")
         with self._loading, forks.section():
             session, pieces = _model()
         with forks.section():
@@ -148,10 +154,16 @@ def _model() -> tuple[Any, Any]:
 
 @cache
 def _release() -> ReaderRelease:
+    if not WEIGHTS.is_file():
+        raise ReaderError("the reader has no weights; reinstall research-harness")
     try:
         return msgspec.json.decode(WEIGHTS.with_suffix(".json").read_bytes(), type=ReaderRelease)
     except (OSError, msgspec.MsgspecError) as error:
         raise ReaderError(f"the reader has no usable calibration ({error}); reinstall research-harness") from error
+
+
+def _shipped_id() -> str:
+    return f"{NAME}-{_release().sha256[:8]}"
 
 
 def _own_calibration(file: Path) -> ReadingCalibration | None:
