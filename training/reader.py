@@ -21,6 +21,7 @@ from benchmarks.reading import HELD_OUT_ARTICLES, is_held_out
 from benchmarks.rows import say
 from harness.core.calibration import highest_threshold, lowest_threshold
 from harness.core.reading_calibration import ReadingCalibration, sigmoid
+from harness.core.support import LIKELIER
 from harness.core.text import sentences
 from harness.models.local.embedder import MiniLM
 from harness.models.local.onnx import open_session
@@ -71,7 +72,7 @@ PASSES = {
         Plan(SEED, rate=1e-4, head_rate=1e-3), questions=0, written=0, paws=0.5, same=0.12, teacher=0.5
     ),
     "all": ReadingPass(Plan(SEED + 1, rate=8e-5, head_rate=2e-4), questions=0.6, support=2, same=0.03, paws=0.2),
-    "closing": ReadingPass(Plan(SEED + 2, rate=4e-5, head_rate=1e-4), questions=0.3, support=1, written=0.6),
+    "closing": ReadingPass(Plan(SEED + 2, rate=5e-5, head_rate=1e-4), questions=0.15, support=0.35, written=0.25),
 }
 """The first pass learns the similarities of a larger model, and what asks the same; the second reads all that has
 labels, and each pair of support twice: there are few of them, and they are the hardest. The last reads some of it
@@ -163,7 +164,7 @@ def calibrated(readings: Sequence[Reading], logits: Floats, digest: str, embedde
     powers = np.exp(of_support[0] * logits[support, SUPPORT] + np.array(of_support[1:]))
     probabilities = powers / powers.sum(1, keepdims=True)
     supports, contradicts = (
-        lowest_threshold(probabilities[classes != each, each].tolist(), MOST_WRONG) for each in (0, 1)
+        max(LIKELIER, lowest_threshold(probabilities[classes != each, each].tolist(), MOST_WRONG)) for each in (0, 1)
     )
     calibration = ReadingCalibration(
         f"{NAME}-{digest[:8]}",
