@@ -1,4 +1,4 @@
-"""Train the reader: `python -m training.reader --data DIR`. It takes about an hour on two CPU cores with bfloat16."""
+"""Train the reader: `python -m training.reader --data DIR`. It takes about two hours on two CPU cores with bfloat16."""
 
 import argparse
 from collections import Counter, defaultdict

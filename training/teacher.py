@@ -1,4 +1,4 @@
-"""What a larger model thinks of questions and texts: all-mpnet-base-v2, five times the size of the reader's.
+"""Similarities of questions and texts by a larger model: all-mpnet-base-v2, five times the size of the reader's.
 
 The reader first learns its similarities (distillation: Hinton et al., 2015, arXiv:1503.02531). The teacher embeds each
 text once, so it says of any number of pairs how alike they are; the student reads each pair together.

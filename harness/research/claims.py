@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from harness.core.dangling import needs_previous
+from harness.core.reading_calibration import ReadingCalibration
 from harness.core.support import Support, SupportProbabilities, is_repeated, supports
 from harness.core.text import sentences, shorten, stems
 from harness.errors import InvalidInput
@@ -58,6 +59,7 @@ class _Read(Struct, frozen=True):
     text: str
     probabilities: SupportProbabilities
     support: Support
+    repeated: bool
 
 
 def check_claim(
@@ -84,10 +86,10 @@ def check_claim(
     for done, (source, text) in enumerate(likest):
         progress("reading sentences", done, len(likest))
         [probabilities] = reader.supports(claim, [text])
-        support = supports(claim, text, read=probabilities, by=reader.calibration)
-        read.append(_Read(source, text, probabilities, support))
+        support = _support(claim, text, probabilities, reader.calibration)
+        read.append(_Read(source, text, probabilities, support, is_repeated(claim, text)))
     progress("reading sentences", len(likest), len(likest))
-    verdict, deciding = _decided(claim, read, reader.calibration.contradicts)
+    verdict, deciding = _decided(read, reader.calibration.contradicts)
     return ClaimCheck(
         claim,
         verdict,
@@ -100,12 +102,22 @@ def check_claim(
     )
 
 
-def _decided(claim: str, read: Sequence[_Read], contradicts: float) -> tuple[Verdict, _Read]:
+def _support(claim: str, text: str, read: SupportProbabilities, by: ReadingCalibration) -> Support:
+    """Return whether a text supports a claim. Shared words help a report, whose writer meant its quotation as support;
+    they do not help a claim.
+    """
+    found = supports(claim, text, read=read, by=by)
+    if not found.supported or read.supports >= by.supports or is_repeated(claim, text):
+        return found
+    reason = f"probability of support {read.supports:.2f}, needs {by.supports:.2f}"
+    return Support(False, (reason,), found.coverage, found.probability)
+
+
+def _decided(read: Sequence[_Read], contradicts: float) -> tuple[Verdict, _Read]:
     """Return the verdict, and the sentence that decides it."""
 
     def supporting(each: _Read) -> float:
-        repeated = is_repeated(claim, each.text)
-        return (1.0 if repeated else each.probabilities.supports) if each.support.supported else 0.0
+        return (1.0 if each.repeated else each.probabilities.supports) if each.support.supported else 0.0
 
     def contradicting(each: _Read) -> float:
         return each.probabilities.contradicts if each.probabilities.contradicts >= contradicts else 0.0

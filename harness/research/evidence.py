@@ -1,7 +1,7 @@
 """Selection of the excerpts that answer a question: the best sentences of the best chunks.
 
-Vectors, words, and a reader if there is one, rank the excerpts. The reader also decides whether any sentence answers
-the question: if none is likely to, there is no evidence, however near the vectors are.
+Vectors and words rank the excerpts. A reader, if there is one, decides with them which excerpt comes first, and whether
+any sentence answers the question: if none is likely to, there is no evidence, however near the vectors are.
 """
 
 import logging
@@ -45,7 +45,7 @@ aside.
 _WORDS_IN_CHUNK = 0.3
 """Weight of the question's words when chunks and sentences are chosen; similarity has weight 1."""
 _FIRST = 0.5
-"""Share of an excerpt's first sentence in its relevance; the rest is that of its best sentence."""
+"""Share of an excerpt's first sentence in its relevance; the rest is that of its likeliest sentence."""
 
 UNREAD = "%s; until then a research does not check whether its sources answer the question"
 """Warning where the reader does not work."""
@@ -58,8 +58,8 @@ class Evidence(Struct, frozen=True):
     source.
 
     `similarity` is the cosine similarity of question and excerpt (0..1), `score` the ranking score. `lacks` are the
-    years, versions and numbers of the question that its passage does not have; `relevance` (0..1) is the
-    probability that its likeliest sentence answers, by reader and vectors; `None` without a reader.
+    years, versions and numbers of the question that its passage does not have; `relevance` (0..1) is how
+    likely it answers, by reader and vectors; `None` without a reader.
     """
 
     sentences: tuple[str, ...]
@@ -191,6 +191,11 @@ def find_evidence(
         _excerpts(likely, vectors, chunk_set, title_similarity, relevance, writing),
         key=lambda evidence: -evidence.score,
     )
+    if relevance is not None:  # what answers comes first; the rest is about everything that belongs to it
+        weight = writing.reading_weight
+        first = max(ranked, key=lambda each: weight * (each.relevance or 0.0) + (1 - weight) * each.score)
+        ranked.remove(first)
+        ranked.insert(0, first)
     return select_diverse(
         (evidence for evidence in ranked if _is_relevant(evidence, wanted, least)),
         limit=writing.max_evidence,
@@ -288,9 +293,7 @@ def _excerpts(
             )
             best = None
             if relevance is not None:
-                best = max(relevance[i] for i in run)
-                score += writing.reading_weight * (_FIRST * relevance[run[0]] + (1 - _FIRST) * best - score)
-                best = round(best, 4)
+                best = round(_FIRST * relevance[run[0]] + (1 - _FIRST) * max(relevance[i] for i in run), 4)
             yield Evidence(
                 tuple(likely[i].text for i in run), first.source, document, chunk, first.position,
                 round(max(0.0, similarity), 4), round(score, 4), lacks, best, held,

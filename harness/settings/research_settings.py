@@ -82,14 +82,14 @@ class WritingSettings(Struct, frozen=True, kw_only=True):
         ),
     ] = (0.45, 0.15, 0.25, 0.15)
     reading_weight: Annotated[
-        Weight, Meta(description="weight of the reader where excerpts are ranked; the rest is that of ranking_weights")
+        Weight, Meta(description="weight of the reader where the first excerpt is chosen; the rest is the ranking's")
     ] = 0.5
     reading: Annotated[
         bool,
         flag("--reading/--no-reading"),
         Meta(
-            description="let the local reader rank the excerpts, and decide whether any answers the question: if none "
-            "does, there is no report"
+            description="let the local reader choose the first excerpt, and decide whether any sentence answers the "
+            "question: if none does, there is no report"
         ),
     ] = True
     strict: Annotated[

@@ -44,7 +44,7 @@ def test_a_text_with_and_without_a_term(term: str, text: str, held: bool) -> Non
 
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_any_texts_can_be_compared(question: str, text: str) -> None:
-    """What is lacking is required; a text never lacks its own terms."""
+    """Only required terms are lacking, and never those of the text."""
     terms = required_terms(question)
     assert set(lacking(terms, text)) <= set(terms)
     assert lacking(terms, question) == ()

@@ -322,8 +322,8 @@ APPLES = (
 )
 
 
-def test_the_reader_ranks_the_excerpts() -> None:
-    """The sentence that it finds likeliest begins the first excerpt; without it, or without weight, vectors decide."""
+def test_the_reader_chooses_the_first_excerpt() -> None:
+    """The sentence that it finds likeliest begins it; without the reader, or without weight, vectors decide."""
     one = GatheredSource("https://example.org/1", "", (APPLES,))
     held = chunk_set(MemoryStore(), WordEmbedder())
     held.question = "backoff retries"
