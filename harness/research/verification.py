@@ -167,14 +167,15 @@ def _verdicts(file: SavedFile, past: PastRun, support: QuotationSupport) -> Iter
         [_field(cited, name) for name in ("quotation", "url", "sentence", "number")]
         for cited in (citations if isinstance(citations, list) else ())
     ]
-    quoted = [(*row, is_quoted_in(row[0], past.quoted.get(row[1], ()))) for row in rows if row[0]]
-    standing = [(sentence, quotation, url) for quotation, url, sentence, _, stands in quoted if stands]
-    pairs = [(sentence, quotation) for sentence, quotation, _ in standing]
-    contexts = [f"{past.question}\n{_title(past, url)}" for *_, url in standing]
+    quoted = [row for row in rows if row[0]]
+    stands = [is_quoted_in(quotation, past.quoted.get(url, ())) for quotation, url, _, _ in quoted]
+    standing = [row for row, whole in zip(quoted, stands, strict=True) if whole]
+    pairs = [(sentence, quotation) for quotation, _, sentence, _ in standing]
+    contexts = [f"{past.question}\n{_title(past, url)}" for _, url, _, _ in standing]
     checked = iter(support.check(past.question, pairs, contexts))
-    for quotation, url, _, number, stands in quoted:
+    for (quotation, url, _, number), whole in zip(quoted, stands, strict=True):
         numbered = int(number) if number.isdecimal() and len(number) <= MAX_DIGITS else 0
-        yield QuotationCheck(quotation, url, numbered, stands, next(checked).supported if stands else False)
+        yield QuotationCheck(quotation, url, numbered, whole, next(checked).supported if whole else False)
 
 
 def _field(cited: object, name: str) -> str:
