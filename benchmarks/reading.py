@@ -24,6 +24,7 @@ from benchmarks.rows import say
 from harness.core.text import words
 from harness.models.local.embedder import MiniLM
 from harness.models.local.reader import MiniLMReader
+from harness.research.relevance import relevance
 
 HELD_OUT_ARTICLES = frozenset({"Normans", "Packet_switching", "European_Union_law"})
 """Articles of SQuAD 2.0 that only measure."""
@@ -140,10 +141,6 @@ def main() -> None:
         found: list[float] = (vectors[1:] @ vectors[0]).tolist()
         return found
 
-    def relevance(first: str, texts: Sequence[str]) -> list[float]:
-        both = zip(reader.answers(first, texts), cosine(first, texts), strict=True)
-        return [reader.calibration.relevance(*each) for each in both]
-
     def supports(first: str, texts: Sequence[str]) -> list[float]:
         return [each.supports for each in reader.supports(first, texts)]
 
@@ -154,7 +151,7 @@ def main() -> None:
         "BM25": (bm25, bm25),
         "cosine": (cosine, cosine),
         "reader": (reader.answers, supports),
-        "relevance (both)": (relevance, None),
+        "relevance (both)": (lambda first, texts: relevance(first, texts, reader, embedder), None),
     }.items():
         answers, support = judges
         precision, reciprocal = mean_average_precision(sets["WikiQA"], answers)

@@ -1,25 +1,18 @@
 """`harness cache calibrate`: an acceptance rule, or thresholds of the reader, from labelled pairs."""
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from harness.cli.calibrate_reader import NOT_STORED, calibrate_reader, store
+from harness.cli.calibrate_reader import calibrated_reader
+from harness.cli.calibrate_rule import calibrated_rule
 from harness.cli.command_session import Session, with_session
-from harness.cli.labelled_pairs import LabelledPair, read_pairs
+from harness.cli.labelled_pairs import read_pairs
 from harness.cli.options import DryRunOption, JsonOption
 from harness.cli.output import print_json
-
-if TYPE_CHECKING:
-    from harness.app import App
-    from harness.core.calibration import Calibration
-    from harness.core.equivalence import Rule
-
-BATCH = 256
-LAXEST = 0.05
-"""Share of wrong answers whose shipped threshold is the lowest that is ever used."""
+from harness.errors import InvalidInput, StoreError
+from harness.storage.files import replacing
 
 
 @with_session
@@ -68,77 +61,30 @@ def calibrate(
       harness cache calibrate --pairs quotations.jsonl
     """
     kind, labelled = read_pairs(pairs)
-    if kind != "questions":
-        if max_wrong_of_served is not None:
-            from harness.errors import InvalidInput
-
-            raise InvalidInput("--max-wrong-of-served is for questions with the same answer; leave it out")
-        calibrate_reader(session, kind, labelled, pairs.name, max_wrong, dry_run=dry_run, as_json=as_json)
-        return
-    import msgspec
-
-    from harness.cache.acceptance_rule import rule_file
-
-    with session.app({"max_wrong": max_wrong}) as app:
-        app.identity.require_local()  # one rule decides for every tenant
-        limit, file = app.settings.max_wrong, rule_file(app.settings)
-        found, rule = _calibrated(app, labelled, max_wrong_of_served, f"{len(labelled):,} pairs of {pairs.name}")
+    if kind != "questions" and max_wrong_of_served is not None:
+        raise InvalidInput("--max-wrong-of-served is for questions with the same answer; leave it out")
+    name = f"{len(labelled):,} pairs of {pairs.name}"
+    with session.app({"max_wrong": max_wrong} if kind == "questions" else {}) as app:
+        app.identity.require_local()  # one calibration decides for every tenant
+        if kind == "questions":
+            configured = None if dry_run else session.load().settings.max_wrong
+            made = calibrated_rule(app, labelled, max_wrong_of_served, name, configured)
+        else:
+            made = calibrated_reader(app, kind, labelled, max_wrong, name)
         if not dry_run:
-            store(file, msgspec.json.encode(rule))
+            _store(made.file, made.content)
     if as_json:
-        stored = None if dry_run else str(file)
-        print_json(msgspec.to_builtins(found) | {"threshold": rule.threshold, "kept": stored})
+        print_json({**made.figures, "kept": None if dry_run else str(made.file)})
         return
-    _print(found, rule.threshold, limit)
-    configured = session.load().settings.max_wrong
-    if not dry_run and limit > configured:
-        typer.echo(f"used once max_wrong is {limit:g}: it is {configured:g} now (HARNESS_MAX_WRONG={limit:g})")
-    typer.echo(NOT_STORED if dry_run else f"stored in {file}; remove it to use the shipped rule again")
+    for line in made.lines:
+        typer.echo(line)
+    typer.echo("not stored (dry run)" if dry_run else f"stored in {made.file}; remove it to use what is shipped again")
 
 
-def _calibrated(
-    app: "App", labelled: Sequence[LabelledPair], max_wrong_of_served: float | None, name: str
-) -> "tuple[Calibration, Rule]":
-    """Return the calibration and the rule that follows from it; `name` describes the pairs."""
-    import msgspec
-
-    from harness.core.calibration import calibrate as calibrated
-    from harness.core.equivalence import rule_for
-
-    limit, verifier = app.settings.max_wrong, app.models.verifier
-    laxest = rule_for(LAXEST) if verifier is None else verifier.rule(LAXEST)
-    scores = _scores(app, laxest, labelled)
-    found = calibrated(scores, [bool(pair.label) for pair in labelled], limit, max_wrong_of_served)
-    threshold = max(found.threshold, laxest.threshold)  # pairs that guards reject say nothing about the others
-    return found, msgspec.structs.replace(laxest, threshold=threshold, max_wrong=limit, calibrated_on=name)
-
-
-def _scores(app: "App", rule: "Rule", labelled: Sequence[LabelledPair]) -> list[float]:
-    """Return the score of each pair under `rule`; shows progress."""
-    from harness.core.equivalence import decide
-    from harness.models.local.tokenizer import vocabulary
-
-    words, verifier = vocabulary(), app.models.verifier
-    verify = None if verifier is None else verifier.probability
-    scores = []
-    for start in range(0, len(labelled), BATCH):
-        app.progress("comparing", start, len(labelled))
-        part = labelled[start : start + BATCH]
-        vectors = app.models.embedder.embed([text for pair in part for text in (pair.first, pair.second)])
-        for pair, one, two in zip(part, vectors[::2], vectors[1::2], strict=True):
-            decision = decide(pair.first, pair.second, float(one @ two), rule=rule, known=words, verify=verify)
-            scores.append(decision.score)
-    app.progress("comparing", len(labelled), len(labelled))
-    return scores
-
-
-def _print(found: "Calibration", threshold: float, limit: float) -> None:
-    on = f"{found.different:,} different and {found.same:,} same pairs"
-    typer.echo(f"threshold {threshold:.4f} for at most {limit:.2%} wrong, on {on}")
-    shares = {
-        "served, of the same": found.served,
-        "wrong, of the different": found.wrong,
-        "wrong, of the served": found.wrong_of_served,
-    }
-    for name, share in shares.items():
-        typer.echo(f"{name:24} {share.share:7.2%}  (95 %: {share.low:.2%} to {share.high:.2%})")
+def _store(file: Path, content: bytes) -> None:
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(file) as out:
+            out.write(content)
+    except OSError as error:
+        raise StoreError(f"cannot store the rule in {file} ({error.strerror}); the rule used so far stays") from error

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from harness.cli.calibrate import LAXEST
+from harness.cli.calibrate_rule import LAXEST
 from harness.cli.command_session import Session, with_session
 from harness.cli.options import Flags, JsonOption, SettingOptions
 from harness.cli.output import print_json

@@ -1,12 +1,15 @@
-"""Labelled pairs of texts: what `harness cache calibrate` reads."""
+"""Labelled pairs of texts, and what `harness cache calibrate` makes of them."""
 
 import json
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from msgspec import Struct
 
 from harness.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from harness.core.calibration import Interval
 
 MAX_PAIRS = 200_000
 
@@ -17,6 +20,15 @@ FIELDS: dict[Kind, tuple[str, str]] = {
     "answers": ("question", "text"),
     "support": ("sentence", "quotation"),
 }
+
+
+class CalibrationResult(Struct, frozen=True):
+    """A calibration: the file for it and its content, its figures as JSON values, and as lines."""
+
+    file: Path
+    content: bytes
+    figures: dict[str, Any]
+    lines: list[str]
 
 
 class LabelledPair(Struct, frozen=True):
@@ -83,3 +95,8 @@ def _pair(row: dict[str, Any], kind: Kind, path: Path, number: int) -> LabelledP
     if any("\ud800" <= letter <= "\udfff" for letter in first + second):
         raise InvalidInput(f"{path}, line {number}: broken Unicode (a lone surrogate); re-encode it")
     return LabelledPair(first, second, label if kind == "support" else int(label))
+
+
+def share_line(name: str, share: "Interval") -> str:
+    """Return a line for a share and its interval."""
+    return f"{name:24} {share.share:7.2%}  (95 %: {share.low:.2%} to {share.high:.2%})"

@@ -103,13 +103,7 @@ def lowest_threshold(wrong_scores: Sequence[float], max_wrong: float) -> float:
         InvalidInput: `max_wrong` is not between 0 and 1, exclusive, a score is NaN or +inf, or there are fewer than
             1 / `max_wrong` - 1 scores: then no threshold could keep the bound.
     """
-    allowed = _allowed(len(wrong_scores), max_wrong)
-    _check(wrong_scores)
-    if allowed < 0:
-        raise InvalidInput(
-            f"too few labels: {len(wrong_scores):,} pairs are labelled different; "
-            f"at least {_needed(max_wrong):,} are needed for max_wrong {max_wrong}"
-        )
+    allowed = _sufficient(wrong_scores, max_wrong, "pairs are labelled different", f"max_wrong {max_wrong}")
     return math.nextafter(sorted(wrong_scores, reverse=True)[allowed], math.inf)
 
 
@@ -122,13 +116,7 @@ def highest_threshold(right_scores: Sequence[float], max_missed: float) -> float
     Raises:
         InvalidInput: as in `lowest_threshold`.
     """
-    allowed = _allowed(len(right_scores), max_missed)
-    _check(right_scores)
-    if allowed < 0:
-        raise InvalidInput(
-            f"too few labels: {len(right_scores):,} texts should be accepted; at least {_needed(max_missed):,} are "
-            f"needed for a share of {max_missed}"
-        )
+    allowed = _sufficient(right_scores, max_missed, "texts should be accepted", f"a share of {max_missed}")
     return sorted(right_scores)[allowed]
 
 
@@ -175,6 +163,21 @@ def interval(successes: int, trials: int) -> Interval:
         low=_beta_quantile(tail, successes, failures + 1) if successes else 0.0,
         high=1.0 - _beta_quantile(tail, failures, successes + 1) if failures else 1.0,
     )
+
+
+def _sufficient(scores: Sequence[float], share: float, what: str, bound: str) -> int:
+    """Return how many of the scores may be on the wrong side of a threshold.
+
+    Raises:
+        InvalidInput: even none breaks the bound, or a score is NaN or +inf.
+    """
+    allowed = _allowed(len(scores), share)
+    _check(scores)
+    if allowed < 0:
+        raise InvalidInput(
+            f"too few labels: {len(scores):,} {what}; at least {_needed(share):,} are needed for {bound}"
+        )
+    return allowed
 
 
 def _allowed(labels: int, max_wrong: float) -> int:

@@ -1,6 +1,7 @@
 """Sentences that cannot be understood without the one before them."""
 
 import re
+from collections.abc import Iterable, Iterator
 
 _POINTS_BACK = frozenset(
     "it its they them their theirs he him his she her hers this that these those such both neither either "
@@ -37,3 +38,11 @@ def needs_previous(sentence: str) -> bool:
     while leads < min(_MAX_LEADS, len(begin) - 1) and begin[leads] in _LEADS:
         leads += 1
     return leads > 0 and begin[leads] in _POINTS_BACK - {"there", "here"}
+
+
+def with_needed(pieces: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield each sentence with the one before it, if it needs it, otherwise with an empty text."""
+    before = ""
+    for piece in pieces:
+        yield piece, before if needs_previous(piece) else ""
+        before = piece

@@ -55,7 +55,8 @@ class SupportProbabilities(Struct, frozen=True, gc=False):
 
 class Support(Struct, frozen=True):
     """Result of a support check. `reasons` explain why not, empty if supported; `coverage` is the share (0..1) of the
-    sentence's content words that the quotation has; `probability` (0..1) is a model's, `None` without one.
+    sentence's content words that the quotation has; `probability` (0..1) is a reader's, `None` without one, 1 for a
+    repeated sentence.
     """
 
     supported: bool
@@ -71,14 +72,16 @@ def supports(
     context: str = "",
     read: SupportProbabilities | None = None,
     by: ReadingCalibration | None = None,
+    words_help: bool = True,
 ) -> Support:
     """Decide whether `quotation` supports `sentence`. Names in `context` (the question, the source's title) need not be
     in the quotation. `read` is what a reader with the thresholds `by` says: it may find a contradiction, or support in
-    other words, but never overrules a contradiction of the words. Never raises.
+    other words, but never overrules a contradiction of the words. With `words_help`, enough words in common make likely
+    support sufficient: the writer meant the quotation as support. Never raises.
     """
-    probability = None if read is None else round(read.supports, 4)
     if is_repeated(sentence, quotation):
-        return Support(True, (), 1.0, probability)
+        return Support(True, (), 1.0, 1.0)
+    probability = None if read is None else round(read.supports, 4)
     said, quoted = read_words(sentence), read_words(quotation)
     if not (said.whole and quoted.whole):
         return Support(False, ("too long to compare",), 0.0, probability)
@@ -88,7 +91,7 @@ def supports(
     reasons = tuple(_contradictions(sentence, quotation, pair, known))
     if not reasons:
         enough = coverage >= _least_coverage(pair, known)
-        reasons = _unsupported(pair, enough) if read is None or by is None else _unread(read, by, enough)
+        reasons = _unsupported(pair, enough) if read is None or by is None else _unread(read, by, enough and words_help)
     return Support(not reasons, reasons, round(coverage, 4), probability)
 
 

@@ -6,12 +6,12 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from harness.core.dangling import needs_previous
-from harness.core.reading_calibration import ReadingCalibration
-from harness.core.support import Support, SupportProbabilities, is_repeated, supports
+from harness.core.dangling import with_needed
+from harness.core.support import Support, SupportProbabilities, supports
 from harness.core.text import sentences, shorten, stems
 from harness.errors import InvalidInput
 from harness.ports import Embedder, Progress, Reader
+from harness.research.relevance import promise
 
 MAX_CLAIM = 2_000
 MAX_CHARS = 5_000_000
@@ -22,8 +22,6 @@ MAX_EMBEDDED = 200
 """Sentences that are embedded: those that share most words with the claim."""
 MAX_READ = 30
 """Sentences that the reader reads, the likest first."""
-SHARED_WORDS = 0.3
-"""Weight of the share of the claim's words that a sentence has; its cosine similarity has weight 1."""
 
 Verdict: TypeAlias = Literal["supports", "contradicts", "neither"]
 
@@ -59,7 +57,6 @@ class _Read(Struct, frozen=True):
     text: str
     probabilities: SupportProbabilities
     support: Support
-    repeated: bool
 
 
 def check_claim(
@@ -86,8 +83,8 @@ def check_claim(
     for done, (source, text) in enumerate(likest):
         progress("reading sentences", done, len(likest))
         [probabilities] = reader.supports(claim, [text])
-        support = _support(claim, text, probabilities, reader.calibration)
-        read.append(_Read(source, text, probabilities, support, is_repeated(claim, text)))
+        support = supports(claim, text, read=probabilities, by=reader.calibration, words_help=False)
+        read.append(_Read(source, text, probabilities, support))
     progress("reading sentences", len(likest), len(likest))
     verdict, deciding = _decided(read, reader.calibration.contradicts)
     return ClaimCheck(
@@ -102,22 +99,11 @@ def check_claim(
     )
 
 
-def _support(claim: str, text: str, read: SupportProbabilities, by: ReadingCalibration) -> Support:
-    """Return whether a text supports a claim. Shared words help a report, whose writer meant its quotation as support;
-    they do not help a claim.
-    """
-    found = supports(claim, text, read=read, by=by)
-    if not found.supported or read.supports >= by.supports or is_repeated(claim, text):
-        return found
-    reason = f"probability of support {read.supports:.2f}, needs {by.supports:.2f}"
-    return Support(False, (reason,), found.coverage, found.probability)
-
-
 def _decided(read: Sequence[_Read], contradicts: float) -> tuple[Verdict, _Read]:
     """Return the verdict, and the sentence that decides it."""
 
     def supporting(each: _Read) -> float:
-        return (1.0 if each.repeated else each.probabilities.supports) if each.support.supported else 0.0
+        return (each.support.probability or 0.0) if each.support.supported else 0.0
 
     def contradicting(each: _Read) -> float:
         return each.probabilities.contradicts if each.probabilities.contradicts >= contradicts else 0.0
@@ -133,11 +119,9 @@ def _decided(read: Sequence[_Read], contradicts: float) -> tuple[Verdict, _Read]
 def _quotations(source: ClaimSource) -> Iterator[tuple[str, str]]:
     """Yield the name of the source with each sentence, after the one that it needs."""
     for paragraph in source.text.split("\n\n"):
-        before = ""
-        for piece in map(str.strip, sentences(paragraph)):
-            if piece:
-                yield source.name, f"{before} {piece}" if before and needs_previous(piece) else piece
-            before = piece
+        pieces = filter(None, map(str.strip, sentences(paragraph)))
+        for piece, before in with_needed(pieces):
+            yield source.name, f"{before} {piece}".lstrip()
 
 
 def _likest(claim: str, held: Sequence[tuple[str, str]], embedder: Embedder) -> list[tuple[str, str]]:
@@ -150,5 +134,5 @@ def _likest(claim: str, held: Sequence[tuple[str, str]], embedder: Embedder) -> 
         return []
     vectors = embedder.embed([claim, *(each[place][1] for place in worded)])
     near = dict(zip(worded, (vectors[1:] @ vectors[0]).tolist(), strict=True))
-    best = sorted(worded, key=lambda place: -(near[place] + SHARED_WORDS * shares[place]))
+    best = sorted(worded, key=lambda place: -promise(near[place], shares[place]))
     return [each[place] for place in best[:MAX_READ]]

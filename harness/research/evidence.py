@@ -12,7 +12,7 @@ from itertools import groupby
 from msgspec import Struct
 
 from harness.cache import Cache
-from harness.core.dangling import needs_previous
+from harness.core.dangling import needs_previous, with_needed
 from harness.core.quotable import is_quotable
 from harness.core.rank_fusion import select_diverse
 from harness.core.required_terms import lacking, required_terms
@@ -20,7 +20,7 @@ from harness.core.text import sentences, stems
 from harness.errors import ReaderError
 from harness.ports import Reader, Vectors
 from harness.research.gathering import GatheredSource, documents_of
-from harness.research.relevance import MIN_SIMILARITY, MIN_WORDED_SIMILARITY, Wording
+from harness.research.relevance import MIN_SIMILARITY, MIN_WORDED_SIMILARITY, Wording, promise
 from harness.research.scoring import ChunkSet
 from harness.settings import WritingSettings
 from harness.vector_cache import EmbeddedChunk
@@ -42,8 +42,6 @@ MAX_OVERLAP = 0.5
 aside.
 """
 
-_WORDS_IN_CHUNK = 0.3
-"""Weight of the question's words when chunks and sentences are chosen; similarity has weight 1."""
 _FIRST = 0.5
 """Share of an excerpt's first sentence in its relevance; the rest is that of its likeliest sentence."""
 
@@ -194,8 +192,7 @@ def find_evidence(
     if relevance is not None:  # what answers comes first; the rest is about everything that belongs to it
         weight = writing.reading_weight
         first = max(ranked, key=lambda each: weight * (each.relevance or 0.0) + (1 - weight) * each.score)
-        ranked.remove(first)
-        ranked.insert(0, first)
+        ranked = [first, *(each for each in ranked if each is not first)]
     return select_diverse(
         (evidence for evidence in ranked if _is_relevant(evidence, wanted, least)),
         limit=writing.max_evidence,
@@ -212,10 +209,8 @@ def _relevance(likely: Sequence[_Sentence], vectors: Vectors, chunk_set: ChunkSe
     """
     near, wanted = (vectors @ chunk_set.question_vector).tolist(), chunk_set.wording
 
-    def promise(place: int) -> float:
-        return float(near[place]) + _WORDS_IN_CHUNK * wanted.share(likely[place].stems)
-
-    best = sorted(range(len(likely)), key=lambda place: -promise(place))[:MAX_READ]
+    promises = [promise(similarity, wanted.share(each.stems)) for similarity, each in zip(near, likely, strict=True)]
+    best = sorted(range(len(likely)), key=lambda place: -promises[place])[:MAX_READ]
     read = reader.answers(chunk_set.question, [likely[place].in_context for place in best])
     found, calibration = [0.0] * len(likely), reader.calibration.with_vectors_of(chunk_set.embedder.id)
     for place, probability in zip(best, read, strict=True):
@@ -237,12 +232,11 @@ def _likely(sources: Sequence[GatheredSource], chunk_set: ChunkSet, wanted: Word
     by_url = {source.url: source for source in sources}
     chunks = chunk_set.chunks_of(documents_of(sources))
 
-    def promise(chunk: EmbeddedChunk) -> float:
-        return float(chunk.vector @ chunk_set.question_vector) + _WORDS_IN_CHUNK * wanted.share(
-            frozenset(stems(chunk.text))
-        )
-
-    best = sorted(range(len(chunks)), key=lambda at: -promise(chunks[at]))  # stable: ties keep their order
+    promises = [
+        promise(float(chunk.vector @ chunk_set.question_vector), wanted.share(frozenset(stems(chunk.text))))
+        for chunk in chunks
+    ]
+    best = sorted(range(len(chunks)), key=lambda at: -promises[at])  # stable: ties keep their order
     seen: set[str] = set()
     chosen: dict[int, list[_Sentence]] = {}
     for at in best:
@@ -256,13 +250,10 @@ def _likely(sources: Sequence[GatheredSource], chunk_set: ChunkSet, wanted: Word
 def _sentences(chunk: EmbeddedChunk, source: GatheredSource, first: int, seen: set[str]) -> Iterator[_Sentence]:
     """Yield every quotable sentence not `seen` yet; positions count from `first`."""
     pieces = [piece.strip() for paragraph in chunk.text.split("\n\n") for piece in sentences(paragraph)]
-    before = ""
-    for position, text in enumerate(pieces, start=first):
+    for position, (text, before) in enumerate(with_needed(pieces), start=first):
         if text not in seen and is_quotable(text):
             seen.add(text)
-            needed = before if needs_previous(text) else ""
-            yield _Sentence(text, source, chunk, position, frozenset(stems(text)), needed)
-        before = text
+            yield _Sentence(text, source, chunk, position, frozenset(stems(text)), before)
 
 
 def _excerpts(

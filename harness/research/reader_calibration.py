@@ -13,6 +13,7 @@ from harness.core.reading_calibration import ReadingCalibration
 from harness.core.support import SupportProbabilities
 from harness.errors import InvalidInput
 from harness.ports import Embedder, Progress, Reader
+from harness.research.relevance import relevance
 
 MAX_MISSED = 0.1
 """Share of the answering texts that may be missed, unless another is given."""
@@ -50,11 +51,8 @@ def calibrated_answers(
         ReaderError: the reader failed.
         EmbeddingError: the embedder failed.
     """
-    scores, calibration = list[float](), reader.calibration.with_vectors_of(embedder.id)
-    for question, text, _ in _counted(pairs, progress):
-        first, second = embedder.embed([question, text])
-        [read] = reader.answers(question, [text])
-        scores.append(calibration.relevance(read, float(first @ second)))
+    calibration = reader.calibration.with_vectors_of(embedder.id)
+    scores = [relevance(question, [text], reader, embedder)[0] for question, text, _ in _counted(pairs, progress)]
     choose = partial(_missing_few, most=max_missed)
     decided = _decided("answers", scores, [label for *_, label in pairs], choose)
     return _replaced(reader, calibration, name, [decided]), [decided]

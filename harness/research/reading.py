@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from harness.errors import InvalidInput
 from harness.ports import Embedder, Progress, Reader
+from harness.research.relevance import relevance
 
 MAX_PASSAGES = 2_000
 MAX_PASSAGE_CHARS = 20_000
@@ -41,22 +42,14 @@ def ranked_passages(
         raise InvalidInput(f"{len(passages):,} passages are too many; rank at most {MAX_PASSAGES:,} at once")
     if any(len(passage) > MAX_PASSAGE_CHARS for passage in passages):
         raise InvalidInput(f"a passage has more than {MAX_PASSAGE_CHARS:,} characters; split it")
-    read = list[float]()
-    for done, passage in enumerate(passages):
-        progress("reading passages", done, len(passages))
-        read += reader.answers(question, [passage])
-    progress("reading passages", len(passages), len(passages))
-    vectors = embedder.embed([question, *passages])
-    near = (vectors[1:] @ vectors[0]).tolist()
-    calibration = reader.calibration.with_vectors_of(embedder.id)
-    probabilities = [calibration.relevance(*both) for both in zip(read, near, strict=True)]
+    probabilities, least = relevance(question, passages, reader, embedder, progress), reader.calibration.answers
     order = sorted(range(len(passages)), key=lambda place: -probabilities[place])
     return [
         RankedPassage(
             rank,
             place + 1,
             round(probabilities[place], 4),
-            probabilities[place] >= calibration.answers,
+            probabilities[place] >= least,
             passages[place],
         )
         for rank, place in enumerate(order, start=1)

@@ -1,11 +1,12 @@
 """Relevance of texts to a question: by similarity of meaning, or by shared words."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Self
 
 from msgspec import Struct
 
 from harness.core.text import content_words, stem
+from harness.ports import Embedder, Progress, Reader
 
 MIN_SIMILARITY = 0.35
 """Below this cosine similarity, texts have no common subject for all-MiniLM-L6-v2."""
@@ -14,6 +15,9 @@ MIN_WORDED_SIMILARITY = 0.15
 """The least for an excerpt with the question's words: other word order or forms cost up to 0.3, and texts of different
 subjects are rarely more similar than this.
 """
+
+SHARED_WORDS = 0.3
+"""Weight of shared words where texts to read are chosen; cosine similarity has weight 1."""
 
 MIN_WORDS = 2
 """A single shared word is too little."""
@@ -46,3 +50,34 @@ class Wording(Struct, frozen=True):
         """
         lacks = len(self.stems - held)
         return len(self.stems) >= MIN_WORDS and self.rarest <= held and lacks <= max(1, MAX_MISSING * len(self.stems))
+
+
+def promise(similarity: float, share: float) -> float:
+    """Return how promising a text is, before it is read: by cosine similarity, and the share (0..1) of the words that
+    it has.
+    """
+    return similarity + SHARED_WORDS * share
+
+
+def _silent(what: str, done: int, total: int) -> None:
+    """Show no progress."""
+
+
+def relevance(
+    question: str, texts: Sequence[str], reader: Reader, embedder: Embedder, progress: Progress = _silent
+) -> list[float]:
+    """Return how likely (0..1) each text answers the question, by reader and vectors.
+
+    Raises:
+        ReaderError: the reader is missing, damaged, or failed.
+        EmbeddingError: the embedder failed.
+    """
+    read = list[float]()
+    for done, text in enumerate(texts):
+        progress("reading passages", done, len(texts))
+        read += reader.answers(question, [text])
+    progress("reading passages", len(texts), len(texts))
+    vectors = embedder.embed([question, *texts])
+    calibration = reader.calibration.with_vectors_of(embedder.id)
+    near = (vectors[1:] @ vectors[0]).tolist()
+    return [calibration.relevance(*each) for each in zip(read, near, strict=True)]

@@ -9,6 +9,7 @@ from harness.core.rank_fusion import reciprocal_rank_fusion
 from harness.core.text import one_line
 from harness.errors import EmbeddingError, ReaderError
 from harness.ports import Embedder, Reader
+from harness.research.relevance import relevance
 from harness.settings.code_digest import source_digest
 
 log = logging.getLogger(__name__)
@@ -36,16 +37,12 @@ def reranked(
         return list(found)
 
     def compute() -> list[int]:
-        vectors = embedder.embed([question, *texts])
-        near = (vectors[1:] @ vectors[0]).tolist()
-        read = reader.answers(question, texts)
-        relevance = [calibration.relevance(*each) for each in zip(read, near, strict=True)]
-        by_relevance = sorted(range(len(first)), key=lambda place: -relevance[place])
+        likely = relevance(question, texts, reader, embedder)
+        by_relevance = sorted(range(len(first)), key=lambda place: -likely[place])
         return list(reciprocal_rank_fusion([by_relevance, range(len(first))]))
 
     try:
-        calibration = reader.calibration.with_vectors_of(embedder.id)
-        ranking = f"rerank {reader.id} {calibration.weights} {embedder.id} {source_digest(__name__)}"
+        ranking = f"rerank {reader.id} {reader.calibration} {embedder.id} {source_digest(__name__)}"
         order = cache.derived.get(question, ranking, texts, compute, list[int], ttl=ttl)
         if sorted(order) != list(range(len(first))):  # a cached row may come from another user's file
             order = compute()

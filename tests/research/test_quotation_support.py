@@ -62,7 +62,7 @@ def test_other_words_are_support_if_the_reader_is_sure() -> None:
 def test_a_repeated_sentence_is_not_read() -> None:
     """It supports itself."""
     reader = SureReader(0.0, 1.0)
-    assert checked(QuotationSupport(reader), QUOTATION, QUOTATION) == (True, None)
+    assert checked(QuotationSupport(reader), QUOTATION, QUOTATION) == (True, 1.0)
     assert reader.read == []
 
 

@@ -39,7 +39,7 @@ def test_what_cannot_be_ranked_is_refused(question: str, passages: list[str], me
 
 
 def test_progress_counts_the_passages() -> None:
-    """From none to all of them."""
+    """Start with none and end with all of them."""
     steps = list[tuple[str, int, int]]()
     ranked_passages("a", ["b", "c"], WordReader(), WordEmbedder(), lambda *step: steps.append(step))
     assert steps == [("reading passages", 0, 2), ("reading passages", 1, 2), ("reading passages", 2, 2)]
