@@ -26,7 +26,7 @@ from harness.core.text import sentences
 MIN_COVERAGE = 0.5
 """Least share (0..1) of the sentence's content words that the quotation must have, without a model."""
 LIKELIER = 0.5
-"""Least probability (0..1) of support by a reader, where the words are shared."""
+"""Least probability (0..1) that sentence and quotation speak of the same, by a reader, where the words are shared."""
 MIN_COVERAGE_OTHER_SUBJECT = 0.75
 """Least share if the sentence begins with a word that the quotation lacks: its subject may differ."""
 _ENDS = " .!?:"
@@ -56,13 +56,14 @@ class SupportProbabilities(Struct, frozen=True, gc=False):
 class Support(Struct, frozen=True):
     """Result of a support check. `reasons` explain why not, empty if supported; `coverage` is the share (0..1) of the
     sentence's content words that the quotation has; `probability` (0..1) is a reader's, `None` without one, 1 for a
-    repeated sentence.
+    repeated sentence. `contradicted`: the words are against it, rather than too few.
     """
 
     supported: bool
     reasons: tuple[str, ...]
     coverage: float
     probability: float | None = None
+    contradicted: bool = False
 
 
 def supports(
@@ -72,12 +73,12 @@ def supports(
     context: str = "",
     read: SupportProbabilities | None = None,
     by: ReadingCalibration | None = None,
-    words_help: bool = True,
+    shared: float = MIN_COVERAGE,
 ) -> Support:
     """Decide whether `quotation` supports `sentence`. Names in `context` (the question, the source's title) need not be
-    in the quotation. `read` is what a reader with the thresholds `by` says: it may find a contradiction, or support in
-    other words, but never overrules a contradiction of the words. With `words_help`, enough words in common make likely
-    support sufficient: the writer meant the quotation as support. Never raises.
+    in the quotation. `read` is what a reader with the thresholds `by` says; it never overrules a contradiction of the
+    words. Where the quotation has at least the share `shared` (0..1) of the sentence's words, the reader must find that
+    both are about the same: what contradicts, the words tell better. Elsewhere it must find support. Never raises.
     """
     if is_repeated(sentence, quotation):
         return Support(True, (), 1.0, 1.0)
@@ -86,13 +87,17 @@ def supports(
     if not (said.whole and quoted.whole):
         return Support(False, ("too long to compare",), 0.0, probability)
     pair = compare(said, quoted, frozenset())
-    coverage = _coverage(sentence, quotation, pair)
+    coverage = round(_coverage(sentence, quotation, pair), 4)
     known = {word.form for word in read_words(context).words}
-    reasons = tuple(_contradictions(sentence, quotation, pair, known))
-    if not reasons:
-        enough = coverage >= _least_coverage(pair, known)
-        reasons = _unsupported(pair, enough) if read is None or by is None else _unread(read, by, enough and words_help)
-    return Support(not reasons, reasons, round(coverage, 4), probability)
+    if reasons := tuple(_contradictions(sentence, quotation, pair, known)):
+        return Support(False, reasons, coverage, probability, contradicted=True)
+    enough = coverage >= max(shared, _least_coverage(pair, known))
+    if read is None or by is None:
+        reasons = () if enough else (_not_mentioned(pair),)
+        return Support(enough, reasons, coverage)
+    likely, least = (1 - read.neither, LIKELIER) if enough else (read.supports, by.supports)
+    reasons = () if likely >= least else (f"probability of support {likely:.2f}, needs {least:.2f}",)
+    return Support(not reasons, reasons, coverage, round(likely, 4))
 
 
 def is_repeated(sentence: str, quotation: str) -> bool:
@@ -106,20 +111,9 @@ def is_repeated(sentence: str, quotation: str) -> bool:
     return any(is_quoted_in(each.strip(_ENDS), [plain]) for each in (quotation, *sentences(quotation)))
 
 
-def _unsupported(pair: Comparison, enough: bool) -> tuple[str, ...]:
-    """Return why the words do not support, if too few are shared."""
-    if enough:
-        return ()
+def _not_mentioned(pair: Comparison) -> str:
     missing = ", ".join(word.plain.lstrip("#") for word in pair.rest_a[:5])
-    return (f"the quotation does not mention {missing}" if missing else "no word in common",)
-
-
-def _unread(read: SupportProbabilities, by: ReadingCalibration, enough: bool) -> tuple[str, ...]:
-    """Return why a reader does not find support; with enough words in common, likelier than not is sufficient."""
-    if read.contradicts >= by.contradicts:
-        return (f"the reader finds a contradiction ({read.contradicts:.2f})",)
-    least = min(by.supports, LIKELIER) if enough else by.supports
-    return () if read.supports >= least else (f"probability of support {read.supports:.2f}, needs {least:.2f}",)
+    return f"the quotation does not mention {missing}" if missing else "no word in common"
 
 
 def _least_coverage(pair: Comparison, known: set[str]) -> float:

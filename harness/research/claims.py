@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from harness.core.dangling import with_needed
-from harness.core.support import Support, SupportProbabilities, supports
+from harness.core.support import MIN_COVERAGE, Support, SupportProbabilities, supports
 from harness.core.text import sentences, shorten, stems
 from harness.errors import InvalidInput
 from harness.ports import Embedder, Progress, Reader
@@ -64,8 +64,9 @@ def check_claim(
 ) -> ClaimCheck:
     """Read the likest sentences of the sources with the claim; the surest of those that decide gives the verdict.
 
-    A sentence supports if the reader's probability reaches its threshold and nothing in the words contradicts (see
-    `core.support`). One that points back ("It …") is read together with the sentence before it.
+    A sentence supports if nothing in its words contradicts, and the reader finds support, or it has all the claim's
+    words (see `core.support`). It contradicts if the reader finds so, and the words agree or are others. One that
+    points back ("It …") is read together with the sentence before it.
 
     Raises:
         InvalidInput: an empty or too long claim; no text, or too much.
@@ -83,14 +84,14 @@ def check_claim(
     for done, (source, text) in enumerate(likest):
         progress("reading sentences", done, len(likest))
         [probabilities] = reader.supports(claim, [text])
-        support = supports(claim, text, read=probabilities, by=reader.calibration, words_help=False)
+        support = supports(claim, text, read=probabilities, by=reader.calibration, shared=1.0)
         read.append(_Read(source, text, probabilities, support))
     progress("reading sentences", len(likest), len(likest))
     verdict, deciding = _decided(read, reader.calibration.contradicts)
     return ClaimCheck(
         claim,
         verdict,
-        round(deciding.probabilities.supports, 4),
+        deciding.support.probability or 0.0,
         round(deciding.probabilities.contradicts, 4),
         shorten(deciding.text, MAX_SENTENCE),
         shorten(deciding.source, MAX_SENTENCE),
@@ -106,7 +107,8 @@ def _decided(read: Sequence[_Read], contradicts: float) -> tuple[Verdict, _Read]
         return (each.support.probability or 0.0) if each.support.supported else 0.0
 
     def contradicting(each: _Read) -> float:
-        return each.probabilities.contradicts if each.probabilities.contradicts >= contradicts else 0.0
+        differs = each.support.contradicted or each.support.coverage < MIN_COVERAGE  # else the words would show it
+        return each.probabilities.contradicts if differs and each.probabilities.contradicts >= contradicts else 0.0
 
     best, worst = max(read, key=supporting), max(read, key=contradicting)
     if supporting(best) > contradicting(worst):

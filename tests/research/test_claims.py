@@ -42,8 +42,8 @@ def test_the_surest_sentence_decides() -> None:
     """A sentence that points back is read with the one before it."""
     joined = "The pool is lazy. It holds ten connections."
     assert checked("ten connections are held", {joined: (0.8, 0.1)}) == ("supports", joined, "pool.md", 3)
-    assert checked("ten connections are held", {joined: (0.1, 0.7)})[:2] == ("contradicts", joined)
-    both = {joined: (0.7, 0.1), "Cats sleep a lot.": (0.1, 0.8)}
+    assert checked("it is eager", {joined: (0.1, 0.7)})[:2] == ("contradicts", joined)
+    both = {joined: (0.7, 0.1), "Cats sleep a lot.": (0.1, 0.85)}
     assert checked("ten connections are held", both)[:2] == ("contradicts", "Cats sleep a lot.")
 
 

@@ -42,12 +42,14 @@ def checked(support: QuotationSupport, sentence: str, quotation: str) -> tuple[b
 
 
 def test_shared_words_are_not_enough_for_a_reader() -> None:
-    """An unrelated quotation with the same words is no support, and one that the reader finds to contradict neither."""
+    """An unrelated quotation with the same words is no support; a contradiction is found by the words."""
     bread = ("Bread is made of flour.", "Bread of fine flour is sold at the market.")
     assert checked(BY_WORDS, *bread) == (True, None)
-    assert checked(QuotationSupport(SureReader(0.2, 0.1)), *bread) == (False, 0.2)
-    assert checked(QuotationSupport(SureReader(0.55, 0.1)), *bread) == (True, 0.55)
-    assert checked(QuotationSupport(SureReader(0.1, 0.85)), *bread) == (False, 0.1)
+    assert checked(QuotationSupport(SureReader(0.2, 0.1)), *bread) == (False, 0.3)
+    assert checked(QuotationSupport(SureReader(0.55, 0.1)), *bread) == (True, 0.65)
+    assert checked(QuotationSupport(SureReader(0.1, 0.85)), *bread) == (True, 0.95)
+    negated = ("Bread is made of flour.", "Bread is not made of flour.")
+    assert checked(QuotationSupport(SureReader(0.99, 0.0)), *negated) == (False, 0.99)
 
 
 def test_other_words_are_support_if_the_reader_is_sure() -> None:
