@@ -78,7 +78,7 @@ def supports(
     """Decide whether `quotation` supports `sentence`. Names in `context` (the question, the source's title) need not be
     in the quotation. `read` is what a reader with the thresholds `by` says; it never overrules a contradiction of the
     words. Where the quotation has at least the share `shared` (0..1) of the sentence's words, the reader must find that
-    both are about the same: what contradicts, the words tell better. Elsewhere it must find support. Never raises.
+    both are about the same; its view of contradictions does not count. Elsewhere it must find support. Never raises.
     """
     if is_repeated(sentence, quotation):
         return Support(True, (), 1.0, 1.0)

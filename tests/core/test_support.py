@@ -103,7 +103,7 @@ def test_names_may_come_from_the_context() -> None:
 
 
 def test_a_reader_decides_instead_of_shared_words_but_not_against_a_contradiction() -> None:
-    """Words in common need only a likely subject in common, other words a sure support. The words tell what contradicts
+    """Words in common need only a likely subject in common, other words a sure support. Rules see what contradicts
     better than the reader, which takes a light rewording for a contradiction.
     """
     said, quoted = "Waiting grows twofold.", "Exponential backoff doubles each pause."
