@@ -1,10 +1,15 @@
-"""Terms of a question that an answer must be about: years, versions, numbers."""
+"""Terms of a question that an answer must be about: years, versions, numbers, names."""
 
 import re
 from collections.abc import Iterable
+from itertools import groupby
+
+from harness.core.equivalence.spelling import names_in
 
 _TERM = re.compile(r"(?<![\w.])v?\d[\d.,]*\d(?![\w])|(?<![\w.,])\d{3,}(?!\w)")
 """Numbers of at least two digits, and versions: small counts ("the 3 kinds") are often part of the wording."""
+_AROUND = ".,;:!?()[]{}\"'“”’"
+_WORD = re.compile(r"\w+")
 _SMALL = 10
 MAX_TERMS, MAX_TERM = 8, 30
 """Most terms of a question, and characters of one."""
@@ -15,6 +20,23 @@ def required_terms(question: str) -> tuple[str, ...]:
     found = (match[0].strip(".,").removeprefix("v") for match in _TERM.finditer(question))
     terms = dict.fromkeys(term for term in found if len(term) <= MAX_TERM and ("." in term or _above(term)))
     return tuple(terms)[:MAX_TERMS]
+
+
+def required_names(question: str) -> tuple[str, ...]:
+    """Return the first names of a question, each once: words with a capital letter that does not begin a sentence,
+    neighbours together ("New York"). Never raises.
+    """
+    names = names_in(question)
+    words = [word.strip(_AROUND).removesuffix("'s").removesuffix("’s") for word in question.split()]
+    groups = groupby(words, key=lambda word: len(word) > 1 and word.casefold() in names)
+    terms = dict.fromkeys(" ".join(group) for is_name, group in groups if is_name)
+    return tuple(term for term in terms if len(term) <= MAX_TERM)[:MAX_TERMS]
+
+
+def lacking_names(names: Iterable[str], text: str) -> tuple[str, ...]:
+    """Return those of `names` of which `text` has no word. Never raises."""
+    held = set(_WORD.findall(text.casefold()))
+    return tuple(name for name in names if held.isdisjoint(_WORD.findall(name.casefold())))
 
 
 def lacking(terms: Iterable[str], text: str) -> tuple[str, ...]:

@@ -6,16 +6,18 @@ any sentence answers the question: if none is likely to, there is no evidence, h
 
 import logging
 import math
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from msgspec import Struct
 
 from harness.cache import Cache
+from harness.core.chunking import heading_of
 from harness.core.dangling import needs_previous, with_needed
 from harness.core.quotable import is_quotable
-from harness.core.rank_fusion import select_diverse
-from harness.core.required_terms import lacking, required_terms
+from harness.core.rank_fusion import overlap, select_diverse
+from harness.core.required_terms import lacking, lacking_names, required_names, required_terms
 from harness.core.text import sentences, stems
 from harness.errors import ReaderError
 from harness.ports import Reader, Vectors
@@ -31,8 +33,10 @@ MAX_EMBEDDED = 96
 MAX_READ = 40
 """Most sentences that the reader reads, the most promising first: each takes 5 to 20 ms."""
 
-LACKING = 0.1
-"""Lower score of an excerpt whose passage lacks a year, version or number of the question."""
+LACKING, HALF = 0.1, 0.5
+"""Lower score of an excerpt whose passage lacks a year, version or number of the question, or its source a name; and
+the factor of its relevance.
+"""
 
 MAX_RUN = 3
 """Most sentences in an excerpt. One sentence alone rarely names its subject."""
@@ -88,7 +92,7 @@ class Excerpt(Struct, frozen=True, array_like=True):
 
 class _Sentence(Struct, frozen=True):
     """A quotable sentence of a chunk; `position` is its place in the source, `before` the sentence that it needs to be
-    understood, if any.
+    understood, if any, and `heading` that of its section.
     """
 
     text: str
@@ -97,6 +101,7 @@ class _Sentence(Struct, frozen=True):
     position: int
     stems: frozenset[str]
     before: str = ""
+    heading: str = ""
 
     @property
     def place(self) -> tuple[str, int]:
@@ -105,11 +110,12 @@ class _Sentence(Struct, frozen=True):
 
     @property
     def in_context(self) -> str:
-        """The sentence after the title of its source and the sentence that it needs, as the reader has learned to read
-        it.
+        """The sentence after the title of its source, its heading, and the sentence that it needs, as the reader has
+        learned to read it.
         """
         text = f"{self.before} {self.text}" if self.before else self.text
-        return f"{self.source.title}: {text}" if self.source.title else text
+        place = " - ".join(dict.fromkeys(each for each in (self.source.title, self.heading) if each))
+        return f"{place}: {text}" if place else text
 
 
 def cached_evidence(
@@ -181,12 +187,14 @@ def find_evidence(
     vectors = chunk_set.embedder.embed([*titles, *(sentence.text for sentence in likely)])
     title_similarity = dict(zip(titles, (vectors[: len(titles)] @ chunk_set.question_vector).tolist(), strict=True))
     vectors, relevance, least = vectors[len(titles) :], None, math.inf
+    missing = _missing(likely, chunk_set.question)
     if reader is not None:
         relevance, least = _relevance(likely, vectors, chunk_set, reader), reader.calibration.answers
+        relevance = [each * (HALF if missing[at.place] else 1.0) for at, each in zip(likely, relevance, strict=True)]
         if max(relevance) < least:
             return []
     ranked = sorted(
-        _excerpts(likely, vectors, chunk_set, title_similarity, relevance, writing),
+        _excerpts(likely, vectors, chunk_set, title_similarity, missing, relevance, writing),
         key=lambda evidence: -evidence.score,
     )
     if relevance is not None:  # what answers comes first; the rest is about everything that belongs to it
@@ -198,9 +206,16 @@ def find_evidence(
         limit=writing.max_evidence,
         document=lambda evidence: evidence.source.url,
         per_document=writing.per_source,
-        features=lambda evidence: set(evidence.stems - wanted.stems),  # every good excerpt shares the question's words
-        max_overlap=MAX_OVERLAP,
+        duplicates=lambda one, other: _are_duplicates(one, other, wanted),
     )
+
+
+def _are_duplicates(one: Evidence, other: Evidence, wanted: Wording) -> bool:
+    """Return whether two excerpts say much the same, or share a sentence."""
+    if set(one.sentences) & set(other.sentences):
+        return True
+    # every good excerpt shares the question's words
+    return overlap(set(one.stems - wanted.stems), set(other.stems - wanted.stems)) > MAX_OVERLAP
 
 
 def _relevance(likely: Sequence[_Sentence], vectors: Vectors, chunk_set: ChunkSet, reader: Reader) -> list[float]:
@@ -215,6 +230,22 @@ def _relevance(likely: Sequence[_Sentence], vectors: Vectors, chunk_set: ChunkSe
     found, calibration = [0.0] * len(likely), reader.calibration.with_vectors_of(chunk_set.embedder.id)
     for place, probability in zip(best, read, strict=True):
         found[place] = calibration.relevance(probability, near[place])
+    return found
+
+
+def _missing(likely: Sequence[_Sentence], question: str) -> dict[tuple[str, int], tuple[str, ...]]:
+    """Return, for each place, the years, versions and numbers of the question that its chunk lacks, and the names that
+    its whole source lacks: a text seldom repeats the name of its subject. A name that half of the sources have is the
+    subject of all.
+    """
+    terms, names, sources = required_terms(question), required_names(question), {each.source for each in likely}
+    absent = {each: lacking_names(names, "\n".join((each.title, *each.texts))) for each in sources}
+    often = Counter(name for lacks in absent.values() for name in lacks)
+    found: dict[tuple[str, int], tuple[str, ...]] = {}
+    for each in likely:
+        if each.place not in found:
+            rare = tuple(name for name in absent[each.source] if 2 * often[name] > len(sources))
+            found[each.place] = lacking(terms, f"{each.source.title}\n{each.chunk.text}") + rare
     return found
 
 
@@ -237,40 +268,61 @@ def _likely(sources: Sequence[GatheredSource], chunk_set: ChunkSet, wanted: Word
         for chunk in chunks
     ]
     best = sorted(range(len(chunks)), key=lambda at: -promises[at])  # stable: ties keep their order
-    seen: set[str] = set()
+    headings, seen = _headings(chunks), set[str]()
     chosen: dict[int, list[_Sentence]] = {}
     for at in best:
-        found = list(_sentences(chunks[at], by_url[chunks[at].metadata["url"]], at * 1_000, seen))
+        found = list(_sentences(chunks[at], by_url[chunks[at].metadata["url"]], at * 1_000, headings[at], seen))
         if sum(map(len, chosen.values())) + len(found) > MAX_EMBEDDED:
             break
         chosen[at] = found
     return [sentence for at in sorted(chosen) for sentence in chosen[at]]
 
 
-def _sentences(chunk: EmbeddedChunk, source: GatheredSource, first: int, seen: set[str]) -> Iterator[_Sentence]:
-    """Yield every quotable sentence not `seen` yet; positions count from `first`."""
-    pieces = [piece.strip() for paragraph in chunk.text.split("\n\n") for piece in sentences(paragraph)]
-    for position, (text, before) in enumerate(with_needed(pieces), start=first):
+def _headings(chunks: Sequence[EmbeddedChunk]) -> list[str]:
+    """Return, for each chunk, the heading of its first paragraph: the last one before it in its document."""
+    found, document, heading = list[str](), None, ""
+    for chunk in chunks:
+        if chunk.metadata["document"] != document:
+            document, heading = chunk.metadata["document"], ""
+        found.append(heading)
+        heading = next((held for held in map(heading_of, reversed(chunk.text.split("\n\n"))) if held), heading)
+    return found
+
+
+def _sentences(
+    chunk: EmbeddedChunk, source: GatheredSource, first: int, heading: str, seen: set[str]
+) -> Iterator[_Sentence]:
+    """Yield every quotable sentence not `seen` yet; positions count from `first`, and `heading` is that of the first
+    paragraph.
+    """
+    pieces, headings = list[str](), list[str]()
+    for paragraph in chunk.text.split("\n\n"):
+        heading = heading_of(paragraph) or heading
+        found = [piece.strip() for piece in sentences(paragraph)]
+        pieces += found
+        headings += [heading] * len(found)
+    for position, ((text, before), held) in enumerate(zip(with_needed(pieces), headings, strict=True), start=first):
         if text not in seen and is_quotable(text):
             seen.add(text)
-            yield _Sentence(text, source, chunk, position, frozenset(stems(text)), before)
+            yield _Sentence(text, source, chunk, position, frozenset(stems(text)), before, held)
 
 
 def _excerpts(
     likely: Sequence[_Sentence],
     vectors: Vectors,
     chunk_set: ChunkSet,
-    title_similarity: dict[str, float],
+    title_similarity: Mapping[str, float],
+    missing: Mapping[tuple[str, int], tuple[str, ...]],
     relevance: Sequence[float] | None,
     writing: WritingSettings,
 ) -> Iterator[Evidence]:
     """Yield and score every run of up to `MAX_RUN` neighbouring sentences of one chunk."""
     of_excerpt, of_chunk, of_title, of_words = writing.ranking_weights
-    question, required = chunk_set.question_vector, required_terms(chunk_set.question)
+    question = chunk_set.question_vector
     for (document, chunk), group in groupby(range(len(likely)), key=lambda i: likely[i].place):
         indices = list(group)
         chunk_similarity = float(likely[indices[0]].chunk.vector @ question)
-        lacks = lacking(required, f"{likely[indices[0]].source.title}\n{likely[indices[0]].chunk.text}")
+        lacks = missing[document, chunk]
         for run in _runs(likely, indices):
             first = likely[run[0]]
             similarity = _similarity(vectors[run], question)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from harness.core.chunking import CHARS_A_TOKEN, PASSAGE_CHARS, Chunk, Passage, passages, token_chunks
+from harness.core.chunking import CHARS_A_TOKEN, PASSAGE_CHARS, Chunk, Passage, heading_of, passages, token_chunks
 from harness.errors import InvalidInput
 from harness.models.local.embedder import MiniLM
 
@@ -128,12 +128,14 @@ def test_a_text_without_a_paragraph_has_no_passages(text: str) -> None:
 def test_headings_of_markdown_and_restructuredtext_are_recognised(heading: str, title: str) -> None:
     """A passage has its heading as section, not in its text."""
     assert passages(f"{heading}\n\nThe text.") == [Passage(title, "The text.")]
+    assert heading_of(heading) == title
 
 
 @pytest.mark.parametrize("line", ["#hashtag", "#!/bin/sh", "####### seven", "a # b", "#", "---", "==="])
 def test_what_only_looks_like_a_heading_is_text(line: str) -> None:
     """A hash sign without a space, or a rule without a title, is not a heading."""
     assert passages(f"Before it.\n\n{line}\n\nAfter it.") == [Passage("", f"Before it.\n\n{line}\n\nAfter it.")]
+    assert heading_of(line) == ""
 
 
 def test_a_rule_far_shorter_than_the_line_above_underlines_nothing() -> None:

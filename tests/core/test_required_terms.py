@@ -1,10 +1,10 @@
-"""Years, versions and numbers that an answer must be about."""
+"""Years, versions, numbers and names that an answer must be about."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.core.required_terms import lacking, required_terms
+from harness.core.required_terms import lacking, lacking_names, required_names, required_terms
 
 
 @pytest.mark.parametrize(
@@ -42,9 +42,35 @@ def test_a_text_with_and_without_a_term(term: str, text: str, held: bool) -> Non
     assert lacking((term,), text) == (() if held else (term,))
 
 
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("What was the population of France in 2023?", ("France",)),
+        ("Did New York or Boston win?", ("New York", "Boston")),
+        ("What is Tolstoy's longest novel?", ("Tolstoy",)),
+        ("how do I install a package from PyPI", ("PyPI",)),
+        ("Tolstoy wrote it", ()),
+        ("Who Wrote War And Peace", ()),
+        ("WHO WROTE IT", ()),
+        ("", ()),
+    ],
+)
+def test_names_of_a_question(question: str, names: tuple[str, ...]) -> None:
+    """The first word, a title and a shout tell nothing about names."""
+    assert required_names(question) == names
+
+
+def test_a_text_with_one_word_of_a_name_has_the_name() -> None:
+    """People are called by their last name; a part of a longer word is not one."""
+    assert lacking_names(("Leo Tolstoy", "France", "Rust"), "tolstoy's rusty pen") == ("France", "Rust")
+
+
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_any_texts_can_be_compared(question: str, text: str) -> None:
     """Only required terms are lacking, and never those of the text."""
     terms = required_terms(question)
     assert set(lacking(terms, text)) <= set(terms)
     assert lacking(terms, question) == ()
+    names = required_names(question)
+    assert set(lacking_names(names, text)) <= set(names)
+    assert lacking_names(names, question) == ()

@@ -379,6 +379,49 @@ def test_a_passage_without_the_year_of_the_question_is_marked() -> None:
     assert [found.lacks for found in find_evidence(sources, held, WritingSettings())] == [(), ("2019",)]
 
 
+def test_a_source_without_the_name_of_the_question_is_marked_and_less_likely() -> None:
+    """Unless half of the sources have the name: then it is the subject of all."""
+    texts = ["In 2020 the retries of clients in Norway were many.", "Clients in this big town had very many retries."]
+    sources = [GatheredSource(f"https://example.org/{number}", "", (text,)) for number, text in enumerate(texts)]
+    held = chunk_set(MemoryStore(), WordEmbedder())
+    held.question = "how many retries of clients were there in Sweden"
+    found = find_evidence(sources, held, WritingSettings(), WordReader(least=0.1))
+    assert [each.lacks for each in found] == [("Sweden",), ("Sweden",)]
+    held.question = "how many retries of clients were there in Norway"
+    of_norway = find_evidence(sources, held, WritingSettings(), WordReader(least=0.1))
+    assert [each.lacks for each in of_norway] == [(), ()]
+    likeliest = [max(each.relevance or 0.0 for each in some) for some in (found, of_norway)]
+    assert likeliest[0] < likeliest[1]
+    held.question = "how many retries of clients were there in sweden"
+    [first, *_] = find_evidence(sources, held, WritingSettings(), WordReader(least=0.1))
+    assert first.lacks == ()
+
+
+def test_two_excerpts_do_not_share_a_sentence() -> None:
+    """Neighbouring runs of sentences overlap; only one of them is taken."""
+    names = ("red", "green", "blue", "black", "white", "brown")
+    text = " ".join(f"The {name} client of the {name} team makes {name} retries with backoff." for name in names)
+    held = chunk_set(MemoryStore(), WordEmbedder())
+    held.question = "client retries with backoff"
+    found = find_evidence([GatheredSource("https://example.org/1", "", (text,))], held, WritingSettings())
+    quoted = [sentence for each in found for sentence in each.sentences]
+    assert len(found) > 1
+    assert len(quoted) == len(set(quoted))
+
+
+def test_the_reader_sees_the_heading_of_a_sentence() -> None:
+    """The last one before it, also in an earlier chunk."""
+    before = source("before", 300).texts[0]
+    text = f"# Client\n\n## Limits\n\n{before}\n\nThe client makes seven retries before it stops."
+    held = chunk_set(MemoryStore(), WordEmbedder())
+    held.question = "how many retries before the client stops"
+    one = GatheredSource("https://example.org/1", "Manual", (text,))
+    assert len(held.chunks_of(one.documents)) > 1
+    reader = WordReader(least=0.1)
+    find_evidence([one], held, WritingSettings(), reader)
+    assert "Manual - Limits: The client makes seven retries before it stops." in reader.read
+
+
 def test_without_a_likely_sentence_there_is_no_evidence() -> None:
     """Vectors and words alone would find some."""
     one = GatheredSource("https://example.org/1", "", (APPLES,))

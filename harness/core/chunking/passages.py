@@ -13,6 +13,7 @@ PASSAGE_CHARS = 1_000
 MAX_HEADING_CHARS = 200
 """A longer "heading" is a paragraph that begins with a sign."""
 
+_HEADING_LINES = 3
 _FENCE = re.compile(r"(```)`*[^`]*|(~~~).*")
 _UNDERLINE = re.compile(r"([=\-*~^\"'#+])\1{2,}")
 
@@ -71,6 +72,18 @@ def _sections(text: str) -> Iterator[tuple[str, list[str]]]:
     end_paragraph()
     if paragraphs:
         yield heading, paragraphs
+
+
+def heading_of(paragraph: str) -> str:
+    """Return the heading that a paragraph begins with, of Markdown or underlined, without its marks; else an empty
+    text. Never raises.
+    """
+    above: list[str] = []
+    for line in map(str.strip, paragraph.strip()[: 3 * MAX_HEADING_CHARS].splitlines()[:_HEADING_LINES]):
+        if (found := _heading(line, above)) is not None:
+            return found
+        above.append(line)
+    return ""
 
 
 def _heading(line: str, above: list[str]) -> str | None:
