@@ -16,6 +16,7 @@ from harness.core.equivalence.comparison import Comparison, compare
 from harness.core.equivalence.guards import GUARDS, NO_VETO_IF_REWORDED, Guard, Verdict
 from harness.core.equivalence.reading import MAX_CHARS, read
 from harness.core.equivalence.requirement import requirement
+from harness.core.equivalence.spelling import without_phrases
 
 NO_WORDS: frozenset[str] = frozenset()
 
@@ -61,9 +62,10 @@ class Rule(Struct, frozen=True):
 class Examined(Struct, frozen=True):
     """A pair after the guards and before a verifier.
 
-    `a` and `b` are the texts for the verifier: sorted, abbreviations expanded, typing errors corrected. `required` is
-    the similarity (0..1; above 1: never) required without a verifier, `features` is `FEATURES` without the first;
-    `reworded`: one question rewords the other; `identical` queries differ in case and white space at most.
+    `a` and `b` are the texts for the verifier: sorted, abbreviations expanded, typing errors corrected, and phrases
+    replaced by the other side's word for them. `required` is the similarity (0..1; above 1: never) required without a
+    verifier, `features` is `FEATURES` without the first; `reworded`: one question rewords the other; `identical`
+    queries differ in case and white space at most.
     """
 
     a: str
@@ -145,6 +147,7 @@ def examine(
     alike = similarity >= required and not pair.scattered and all(verdict.passed for verdict in verdicts)
     features = (similarity, *_features(pair, verdicts), required, float(alike))
     one, two = (_corrected(text, pair.slips) for text in (one, two))
+    one, two = without_phrases(one, two), without_phrases(two, one)
     return Examined(one, two, similarity, False, required, verdicts, features, pair.reworded)
 
 

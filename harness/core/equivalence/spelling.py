@@ -24,7 +24,7 @@ _INITIALS = re.compile(r"\b[^\W\d_]\.(?:[^\W\d_]\.){1,9}(?!\w)|\b[A-Z]\.(?:\s?[A
 _VERSION = re.compile(r"\b(?:v|version )(?=\d+\.\d)")
 _SENTENCE_END = re.compile(r"(?<![.?!;])[.?!;]+(?=\s)")
 _POLITE = re.compile(r"(?<!\w)(?:" + "|".join(POLITE) + r")(?!\w)")
-_IMPLIED = re.compile(r"\b(?:" + "|".join(sorted(IMPLIED, key=len, reverse=True)) + r")(?=s?\b)")
+_IMPLIED = re.compile(r"\b(?:" + "|".join(sorted(IMPLIED, key=len, reverse=True)) + r")(?=s?\b)", re.IGNORECASE)
 _HYPHEN = re.compile(r"(?<=[a-z])-(?=[a-z])")
 _SPACES = re.compile(r"\s+")
 _NOT_ASCII = re.compile(r"[^\x20-\x7e]+")
@@ -68,7 +68,18 @@ def plain_text(text: str) -> str:
     before = ["", *tokens]
     tokens = ["usa" if t == "us" and before[i] not in PRONOUN_BEFORE else t for i, t in enumerate(tokens)]
     plain = " ".join(tokens).strip(". ")
-    return _IMPLIED.sub(lambda phrase: IMPLIED[phrase[0]], plain)
+    return without_phrases(plain)
+
+
+def without_phrases(text: str, other: str | None = None) -> str:
+    """Return the text with the shorter words for its phrases: for all, or for those whose shorter word `other` has."""
+    held = None if other is None else other.lower()
+
+    def shorter(found: re.Match[str]) -> str:
+        word = IMPLIED[found[0].lower()]
+        return word if held is None or re.search(rf"\b{re.escape(word)}", held) else found[0]
+
+    return _IMPLIED.sub(shorter, text)
 
 
 def names_in(text: str) -> frozenset[str]:

@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from harness.core.abbreviations import Meanings
-from harness.core.equivalence import GUARDS, LEAST_REQUIRED, SHIPPED, Rule, decide, rule_for
+from harness.core.equivalence import GUARDS, LEAST_REQUIRED, SHIPPED, Rule, decide, examine, rule_for
 from harness.core.equivalence.reading import MAX_CHARS
 from harness.errors import InvalidInput
 from harness.models.local.tokenizer import vocabulary
@@ -246,3 +246,22 @@ def test_an_abbreviation_the_query_decides_is_not_ambiguous() -> None:
     """A word of one meaning next to it decides."""
     decision = judge("ATM machine fees", "automated teller machine fees", SAME, MEANINGS)
     assert "abbreviations" not in {verdict.guard for verdict in decision.objections}
+
+
+# --- what the verifier reads
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "read"),
+    [
+        ("hypertension treatment", "High blood pressure treatment", {"hypertension treatment"}),
+        ("deduplicate rows", "remove duplicate rows", {"deduplicate rows"}),
+        ("high blood pressure treatment", "treatment of high blood pressure", None),
+        ("latest news about rome", "history of rome", None),
+        ("how to install pyhton", "how to install python", {"how to install python"}),
+    ],
+)
+def test_the_verifier_reads_one_word_for_one_thing(a: str, b: str, read: set[str] | None) -> None:
+    """Typing errors and phrases become the other side's word; nothing changes where the other side has none."""
+    examined = examine(a, b, 0.9, known=vocabulary())
+    assert {text.lower() for text in (examined.a, examined.b)} == (read or {a, b})
