@@ -23,9 +23,7 @@ NO_WORDS: frozenset[str] = frozenset()
 Verify = Callable[[str, str], float]
 """Verifier function: the probability (0..1) that two queries have the same answer."""
 
-FEATURES = (
-    "verifier", "similarity", *(guard.name for guard in GUARDS), "changed", "missing", "disorder", "required", "alike",
-)  # fmt: skip
+FEATURES = ("verifier", "similarity", *GUARDS, "changed", "missing", "disorder", "required", "alike")
 """Inputs of a rule with a verifier: the logit of the verifier's probability; the similarity of the embeddings (0..1);
 whether each guard objects (0 or 1); the share of content words without counterpart, and of those on the side with more
 of them; the share of counterparts that changed places; the similarity required without a verifier; and whether (0 or 1)
@@ -142,7 +140,7 @@ def examine(
     if not (first.whole and second.whole):
         return _refused(a, b, similarity, "length", "too long to compare")
     pair = compare(first, second, known)
-    verdicts = tuple(_verdict(guard, pair) for guard in GUARDS)
+    verdicts = tuple(_verdict(name, guard, pair) for name, guard in GUARDS.items())
     required = requirement(pair)
     alike = similarity >= required and not pair.scattered and all(verdict.passed for verdict in verdicts)
     features = (similarity, *_features(pair, verdicts), required, float(alike))
@@ -186,12 +184,12 @@ def logit(probability: float) -> float:
     return log(bounded / (1.0 - bounded))
 
 
-def _verdict(guard: Guard, pair: Comparison) -> Verdict:
-    objection = guard.objection(pair)
+def _verdict(name: str, guard: Guard, pair: Comparison) -> Verdict:
+    objection = guard(pair)
     if objection is None:
-        return Verdict(guard.name, True, "")
-    may_differ = pair.reworded and guard.name in NO_VETO_IF_REWORDED
-    return Verdict(guard.name, False, objection.reason, objection.veto and not may_differ)
+        return Verdict(name, True, "")
+    may_differ = pair.reworded and name in NO_VETO_IF_REWORDED
+    return Verdict(name, False, objection.reason, objection.veto and not may_differ)
 
 
 def _log_odds(examined: Examined, rule: Rule, probability: float) -> float:

@@ -7,9 +7,9 @@ change tense and time.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from itertools import permutations
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, TypeAlias
 
 from msgspec import Struct
 
@@ -36,177 +36,128 @@ class Objection(NamedTuple):
     veto: bool = True
 
 
-class Guard(Protocol):
-    """One reason to reject a pair. Symmetric: the order of the two sides never matters."""
-
-    name: str
-
-    def objection(self, pair: Comparison) -> Objection | None:
-        """Return why the two may not share an answer, or `None`."""
+Guard: TypeAlias = Callable[[Comparison], Objection | None]
+"""One reason to reject a pair: returns why the two may not share an answer, or `None`. Symmetric: the order of the two
+sides never matters.
+"""
 
 
-class NumbersGuard:
+def numbers(pair: Comparison) -> Objection | None:
     """Numbers, quantities, units and ranges: all must be on both sides, in the same units."""
-
-    name = "numbers"
-
-    def objection(self, pair: Comparison) -> Objection | None:
-        """See `Guard.objection`."""
-        counted = ([q for q in side.quantities if not _is_version(q)] for side in (pair.a, pair.b))
-        return _measured_otherwise(pair) or _quantities_differ(*counted, reworded=pair.reworded)
+    counted = ([q for q in side.quantities if not _is_version(q)] for side in (pair.a, pair.b))
+    return _measured_otherwise(pair) or _quantities_differ(*counted, reworded=pair.reworded)
 
 
-class VersionsGuard:
+def versions(pair: Comparison) -> Objection | None:
     """Versions: numbers with points and no unit, compared part by part, so that 3.1 is not 3.10."""
-
-    name = "versions"
-
-    def objection(self, pair: Comparison) -> Objection | None:
-        """See `Guard.objection`."""
-        named = ([q for q in side.quantities if _is_version(q)] for side in (pair.a, pair.b))
-        objection = _quantities_differ(*named, reworded=pair.reworded)
-        # a version on only one side: the other means another one; but rewordings have numbers with points of all kinds
-        return objection and Objection(objection.reason, veto=objection.veto or not pair.reworded)
+    named = ([q for q in side.quantities if _is_version(q)] for side in (pair.a, pair.b))
+    objection = _quantities_differ(*named, reworded=pair.reworded)
+    # a version on only one side: the other means another one; but rewordings have numbers with points of all kinds
+    return objection and Objection(objection.reason, veto=objection.veto or not pair.reworded)
 
 
-class DatesGuard:
+def dates(pair: Comparison) -> Objection | None:
     """Dates, months, weekdays, years, and times relative to the present (latest, today, ago)."""
-
-    name = "dates"
-
-    def objection(self, pair: Comparison) -> Objection | None:
-        """See `Guard.objection`."""
-        tense, other = (_tenses(side.functions) for side in (pair.a, pair.b))
-        if {tense, other} in ({"past", "present"}, {"past", "future"}):
-            reason = f"one asks about the {min(tense, other)}, the other about the {max(tense, other)}"
-            return Objection(reason, veto=not pair.reworded)
-        one, two = (side.dates | side.times for side in (pair.a, pair.b))
-        if not pair.reworded:
-            return _differ(one, two)
-        passed = [_passed(times) for times in (one, two)]
-        one, two = one - passed[0], two - passed[1]
-        if not (_circumstances(one) and _circumstances(two)):
-            one, two = one - _circumstances(one), two - _circumstances(two)
-        past = _differ(*passed) if all(passed) else None
-        return _differ(one, two) or (past and Objection(past.reason, veto=False))
+    tense, other = (_tenses(side.functions) for side in (pair.a, pair.b))
+    if {tense, other} in ({"past", "present"}, {"past", "future"}):
+        reason = f"one asks about the {min(tense, other)}, the other about the {max(tense, other)}"
+        return Objection(reason, veto=not pair.reworded)
+    one, two = (side.dates | side.times for side in (pair.a, pair.b))
+    if not pair.reworded:
+        return _differ(one, two)
+    passed = [_passed(times) for times in (one, two)]
+    one, two = one - passed[0], two - passed[1]
+    if not (_circumstances(one) and _circumstances(two)):
+        one, two = one - _circumstances(one), two - _circumstances(two)
+    past = _differ(*passed) if all(passed) else None
+    return _differ(one, two) or (past and Objection(past.reason, veto=False))
 
 
-class NegationGuard:
+def negation(pair: Comparison) -> Objection | None:
     """Negation and polarity: the same number of negations on both sides, and no opposites."""
-
-    name = "negation"
-
-    def objection(self, pair: Comparison) -> Objection | None:
-        """See `Guard.objection`."""
-        if pair.a.negations != pair.b.negations:
-            return Objection("one is negated, the other is not")
-        if len(pair.rest_a) * len(pair.rest_b) > MAX_COMPARED:
-            return Objection("too much differs")
-        if found := opposites_among(pair.rest_a, pair.rest_b) or opposite_functions(*map(_small_words, _sides(pair))):
-            return Objection(f"{_two(*found)} are opposites")
-        if turned := roles.turned_opposites(pair):
-            return Objection(f"{_two(*turned)} have changed places")
-        if exchanged := roles.exchanged_negations(pair):
-            return Objection(f"{_two(*exchanged)}: the other one is negated")
-        return None
+    if pair.a.negations != pair.b.negations:
+        return Objection("one is negated, the other is not")
+    if len(pair.rest_a) * len(pair.rest_b) > MAX_COMPARED:
+        return Objection("too much differs")
+    if found := opposites_among(pair.rest_a, pair.rest_b) or opposite_functions(*map(_small_words, _sides(pair))):
+        return Objection(f"{_two(*found)} are opposites")
+    if turned := roles.turned_opposites(pair):
+        return Objection(f"{_two(*turned)} have changed places")
+    if exchanged := roles.exchanged_negations(pair):
+        return Objection(f"{_two(*exchanged)}: the other one is negated")
+    return None
 
 
-class NamesGuard:
+def names(pair: Comparison) -> Objection | None:
     """Names and identifiers that differ; single letters; signs."""
-
-    name = "names"
-
-    def objection(self, pair: Comparison) -> Objection | None:
-        """See `Guard.objection`."""
-        if wordless := _signs_differ(pair.a, pair.b):
-            return wordless
-        one, two = (identities(words) for words in (pair.only_a, pair.only_b))
-        letters = [word for word in (*one, *two) if len(word) == 1]
-        if (one and two) or letters:
-            return Objection(f"no counterpart for {_listed((*one, *two))}", veto=bool(one and two) or not pair.reworded)
-        return None
+    if wordless := _signs_differ(pair.a, pair.b):
+        return wordless
+    one, two = (identities(words) for words in (pair.only_a, pair.only_b))
+    letters = [word for word in (*one, *two) if len(word) == 1]
+    if (one and two) or letters:
+        return Objection(f"no counterpart for {_listed((*one, *two))}", veto=bool(one and two) or not pair.reworded)
+    return None
 
 
-class ContentGuard:
+def content(pair: Comparison) -> Objection | None:
     """Content on only one side: each word needs a counterpart, above all names and unknown words."""
-
-    name = "content"
-
-    def objection(self, pair: Comparison) -> Objection | None:
-        """See `Guard.objection`."""
-        lonely = [*identities((*pair.only_a, *pair.only_b)), *(word.plain for word in pair.strange)]
-        if lonely:
-            return Objection(f"no counterpart for {_listed(lonely)}", veto=False)
-        if pair.reworded:
-            return None
-        if not pair.is_prose and bool(pair.only_a) != bool(pair.only_b):
-            return Objection(
-                f"only one side mentions {_listed(word.plain for word in pair.only_a or pair.only_b)}", veto=False
-            )
-        changed, total = len(pair.only_a) + len(pair.only_b), len(pair.a.words) + len(pair.b.words)
-        if changed > total * MAX_CHANGED:
-            return Objection(
-                f"too little in common: {_listed(word.plain for word in (*pair.only_a, *pair.only_b))}", veto=False
-            )
+    lonely = [*identities((*pair.only_a, *pair.only_b)), *(word.plain for word in pair.strange)]
+    if lonely:
+        return Objection(f"no counterpart for {_listed(lonely)}", veto=False)
+    if pair.reworded:
         return None
-
-
-class DirectionGuard:
-    """Direction and roles: from A to B, A better than B, who does it to whom."""
-
-    name = "direction"
-
-    def objection(self, pair: Comparison) -> Objection | None:
-        """See `Guard.objection`."""
-        for place_a, place_b in pair.pairs:
-            one, two = pair.a.words[place_a], pair.b.words[place_b]
-            if ("than" in one.before) != ("than" in two.before):
-                return Objection(f"only one side compares with {one.plain!r}")
-        if opposed := roles.opposed_prepositions(pair):
-            return Objection(f"{opposed[0]!r} stands after {_two(*opposed[1:])}")
-        if roles.only_one_asks_for_the_actor(pair) or roles.only_one_is_passive(pair):
-            return Objection("one asks who does it, the other to whom it is done")
-        if roles.exchanged_pronouns(pair) or roles.exchanged_persons(pair):
-            return Objection("who acts and who is acted on have changed places")
-        return None if pair.reworded else _moved(pair)
-
-
-class ScopeGuard:
-    """Scope: search operators, quoted phrases and audiences must be on both sides."""
-
-    name = "scope"
-
-    def objection(self, pair: Comparison) -> Objection | None:
-        """See `Guard.objection`."""
-        return _differ(pair.a.scope, pair.b.scope) or _differ(
-            *(_audiences(words) for words in (pair.only_a, pair.only_b))
+    if not pair.is_prose and bool(pair.only_a) != bool(pair.only_b):
+        return Objection(
+            f"only one side mentions {_listed(word.plain for word in pair.only_a or pair.only_b)}", veto=False
         )
+    changed, total = len(pair.only_a) + len(pair.only_b), len(pair.a.words) + len(pair.b.words)
+    if changed > total * MAX_CHANGED:
+        return Objection(
+            f"too little in common: {_listed(word.plain for word in (*pair.only_a, *pair.only_b))}", veto=False
+        )
+    return None
 
 
-class QuestionGuard:
+def direction(pair: Comparison) -> Objection | None:
+    """Direction and roles: from A to B, A better than B, who does it to whom."""
+    for place_a, place_b in pair.pairs:
+        one, two = pair.a.words[place_a], pair.b.words[place_b]
+        if ("than" in one.before) != ("than" in two.before):
+            return Objection(f"only one side compares with {one.plain!r}")
+    if opposed := roles.opposed_prepositions(pair):
+        return Objection(f"{opposed[0]!r} stands after {_two(*opposed[1:])}")
+    if roles.only_one_asks_for_the_actor(pair) or roles.only_one_is_passive(pair):
+        return Objection("one asks who does it, the other to whom it is done")
+    if roles.exchanged_pronouns(pair) or roles.exchanged_persons(pair):
+        return Objection("who acts and who is acted on have changed places")
+    return None if pair.reworded else _moved(pair)
+
+
+def scope(pair: Comparison) -> Objection | None:
+    """Scope: search operators, quoted phrases and audiences must be on both sides."""
+    return _differ(pair.a.scope, pair.b.scope) or _differ(*(_audiences(words) for words in (pair.only_a, pair.only_b)))
+
+
+def question(pair: Comparison) -> Objection | None:
     """Kind of question: where is not when, and whether something happens is not how."""
-
-    name = "question"
-
-    def objection(self, pair: Comparison) -> Objection | None:
-        """See `Guard.objection`."""
-        one, two = (side.asks or {"what"} for side in (pair.a, pair.b))
-        if pair.reworded or one & two or any(one <= group and two <= group for group in _SAME_QUESTION):
-            return None
-        return Objection(f"one asks {_two(_listed(one), _listed(two))}", veto=False)
+    one, two = (side.asks or {"what"} for side in (pair.a, pair.b))
+    if pair.reworded or one & two or any(one <= group and two <= group for group in _SAME_QUESTION):
+        return None
+    return Objection(f"one asks {_two(_listed(one), _listed(two))}", veto=False)
 
 
-GUARDS: tuple[Guard, ...] = (
-    NumbersGuard(),
-    VersionsGuard(),
-    DatesGuard(),
-    NegationGuard(),
-    NamesGuard(),
-    ContentGuard(),
-    DirectionGuard(),
-    ScopeGuard(),
-    QuestionGuard(),
-)
+GUARDS: Mapping[str, Guard] = {
+    "numbers": numbers,
+    "versions": versions,
+    "dates": dates,
+    "negation": negation,
+    "names": names,
+    "content": content,
+    "direction": direction,
+    "scope": scope,
+    "question": question,
+}
+"""The guards by name."""
 
 NO_VETO_IF_REWORDED = frozenset({"negation", "direction"})
 """Guards without a veto for reworded questions (see `Comparison`): events, negations and roles are worded in many ways

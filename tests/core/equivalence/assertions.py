@@ -43,7 +43,7 @@ def assert_refused(a: str, b: str) -> None:
 
 def objection(guard: Guard, a: str, b: str) -> Objection | None:
     """Return one guard's objection to a pair."""
-    return guard.objection(compare(read(a), read(b), vocabulary()))
+    return guard(compare(read(a), read(b), vocabulary()))
 
 
 def assert_objects(guard: Guard, a: str, b: str) -> None:

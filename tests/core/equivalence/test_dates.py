@@ -2,10 +2,10 @@
 
 import pytest
 
-from harness.core.equivalence.guards import DatesGuard
+from harness.core.equivalence.guards import dates
 from tests.core.equivalence.assertions import assert_objects, assert_refused, assert_served, assert_silent
 
-GUARD = DatesGuard()
+GUARD = dates
 
 
 @pytest.mark.parametrize(

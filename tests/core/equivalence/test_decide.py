@@ -176,7 +176,7 @@ def test_hostile_texts_are_decided(text: str, other: str) -> None:
 def test_every_guard_gives_its_verdict() -> None:
     """All reasons are returned, not only the first."""
     decision = judge("convert 10 usd to eur", "do not convert 20 eur to usd", TRAP)
-    assert [verdict.guard for verdict in decision.verdicts] == [guard.name for guard in GUARDS]
+    assert [verdict.guard for verdict in decision.verdicts] == list(GUARDS)
     assert {"numbers", "negation"} <= {verdict.guard for verdict in decision.objections}
     assert decision.score == -math.inf
     assert not decision.accepted

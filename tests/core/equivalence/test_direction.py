@@ -2,10 +2,10 @@
 
 import pytest
 
-from harness.core.equivalence.guards import DirectionGuard
+from harness.core.equivalence.guards import direction
 from tests.core.equivalence.assertions import assert_objects, assert_refused, assert_served, assert_silent
 
-GUARD = DirectionGuard()
+GUARD = direction
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,11 @@
 
 import pytest
 
-from harness.core.equivalence.guards import ContentGuard, NamesGuard
+from harness.core.equivalence.guards import content, names
 from tests.core.equivalence.assertions import assert_objects, assert_refused, assert_served, assert_silent
 
-GUARD = NamesGuard()
-CONTENT = ContentGuard()
+GUARD = names
+CONTENT = content
 
 
 @pytest.mark.parametrize(

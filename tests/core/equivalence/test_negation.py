@@ -2,10 +2,10 @@
 
 import pytest
 
-from harness.core.equivalence.guards import NegationGuard
+from harness.core.equivalence.guards import negation
 from tests.core.equivalence.assertions import assert_objects, assert_refused, assert_served, assert_silent
 
-GUARD = NegationGuard()
+GUARD = negation
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,10 @@
 import pytest
 
 from harness.core.equivalence import examine
-from harness.core.equivalence.guards import NumbersGuard
+from harness.core.equivalence.guards import numbers
 from tests.core.equivalence.assertions import assert_objects, assert_refused, assert_served, assert_silent
 
-GUARD = NumbersGuard()
+GUARD = numbers
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,10 @@
 
 import pytest
 
-from harness.core.equivalence.guards import QuestionGuard
+from harness.core.equivalence.guards import question
 from tests.core.equivalence.assertions import assert_objects, assert_refused, assert_served, assert_silent
 
-GUARD = QuestionGuard()
+GUARD = question
 
 
 @pytest.mark.parametrize(

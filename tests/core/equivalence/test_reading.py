@@ -6,7 +6,7 @@ from string import ascii_lowercase
 import pytest
 
 from harness.core.equivalence.comparison import Comparison, compare
-from harness.core.equivalence.guards import ContentGuard, DatesGuard, Guard, NamesGuard, NegationGuard
+from harness.core.equivalence.guards import Guard, content, dates, names, negation
 from harness.core.equivalence.reading import read
 from harness.core.equivalence.spelling import plain_text
 from harness.models.local.tokenizer import vocabulary
@@ -120,13 +120,13 @@ def test_a_word_written_apart_is_the_word_written_together() -> None:
 @pytest.mark.parametrize(
     ("guard", "a", "b", "reason", "veto"),
     [
-        (NegationGuard(), "rust is fast", "rust is not fast", "one is negated, the other is not", True),
-        (NegationGuard(), "enable ipv6", "disable ipv6", "disable / enable are opposites", True),
-        (NamesGuard(), "what is it", "who are they", "nothing in common but function words", True),
-        (NamesGuard(), "c tutorial", "tutorial", "no counterpart for c", True),
-        (ContentGuard(), "bake bread with rye", "bake bread", "only one side mentions rye", False),
+        (negation, "rust is fast", "rust is not fast", "one is negated, the other is not", True),
+        (negation, "enable ipv6", "disable ipv6", "disable / enable are opposites", True),
+        (names, "what is it", "who are they", "nothing in common but function words", True),
+        (names, "c tutorial", "tutorial", "no counterpart for c", True),
+        (content, "bake bread with rye", "bake bread", "only one side mentions rye", False),
         (
-            ContentGuard(),
+            content,
             "bake bread slowly tonight",
             "paint walls quickly now",
             "too little in common: bake, bread, paint, quickly, slowly",
@@ -145,7 +145,7 @@ def test_very_different_texts_are_not_compared_word_by_word() -> None:
     """The time would grow with the product of their lengths."""
     letters = random.Random(1)
     one, other = (" ".join("".join(letters.sample(ascii_lowercase, 9)) for _ in range(60)) for _ in range(2))
-    found = objection(NegationGuard(), one, other)
+    found = objection(negation, one, other)
     assert found is not None
     assert found.reason == "too much differs"
 
@@ -155,5 +155,5 @@ def test_a_question_about_the_past_is_another_one(text: str) -> None:
     """Tense follows from the function words."""
     today = {"was": "is", "were": "are", "did": "does"}
     first, *rest = text.split()
-    assert objection(DatesGuard(), text, " ".join([today[first], *rest])) is not None
-    assert objection(DatesGuard(), f"am i {rest[-1]}", f"was i {rest[-1]}") is not None
+    assert objection(dates, text, " ".join([today[first], *rest])) is not None
+    assert objection(dates, f"am i {rest[-1]}", f"was i {rest[-1]}") is not None

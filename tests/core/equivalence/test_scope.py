@@ -2,10 +2,10 @@
 
 import pytest
 
-from harness.core.equivalence.guards import ScopeGuard
+from harness.core.equivalence.guards import scope
 from tests.core.equivalence.assertions import assert_objects, assert_refused, assert_served, assert_silent
 
-GUARD = ScopeGuard()
+GUARD = scope
 
 
 @pytest.mark.parametrize(

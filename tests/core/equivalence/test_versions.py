@@ -2,10 +2,10 @@
 
 import pytest
 
-from harness.core.equivalence.guards import VersionsGuard
+from harness.core.equivalence.guards import versions
 from tests.core.equivalence.assertions import assert_objects, assert_refused, assert_served, assert_silent
 
-GUARD = VersionsGuard()
+GUARD = versions
 
 
 @pytest.mark.parametrize(
