@@ -15,7 +15,7 @@ from harness.research.fingerprint import Code, code_of
 from harness.research.gathering import Round
 from harness.research.model_for_run import ModelForRun
 from harness.research.model_planner import ModelPlanner
-from harness.research.planner import Planner, RulePlanner
+from harness.research.planner import RulePlanner
 from harness.research.run import Researcher, Writer
 from harness.research.services import ResearchServices
 from harness.settings import GatheringSettings, RecordedRun, Settings, WritingSettings
@@ -54,7 +54,7 @@ def researcher_of(
     gathering: GatheringSettings = run or settings
     writing: WritingSettings = run or settings
     epoch = run.epoch if run else epoch
-    planner: Planner = RulePlanner(gathering.follow_ups)
+    planner = RulePlanner(gathering.follow_ups)
     model = None if parts.model is None else ModelForRun(parts.model, settings.model_total_timeout)
     if model is not None:
         planner = ModelPlanner(model, epoch=epoch, follow_ups=gathering.follow_ups)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from harness.ports import PageReader, SearchEngine
-from harness.research.planner import Planner
+from harness.research.planner import RulePlanner
 from harness.settings.code_digest import source_digest
 
 
@@ -21,7 +21,7 @@ class Code(Struct, frozen=True, rename={"scoring": "judging"}):
     chunks: str = ""
 
 
-def code_of(planner: Planner, engines: Sequence[SearchEngine], reader: PageReader) -> Code:
+def code_of(planner: RulePlanner, engines: Sequence[SearchEngine], reader: PageReader) -> Code:
     """Return the names of the present code: digests of the modules that do the work (see `source_digest`). An engine's
     name is also the name of its module.
     """

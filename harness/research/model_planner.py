@@ -15,7 +15,7 @@ from harness.core.keys import normalise
 from harness.core.text import clean, one_line
 from harness.errors import InvalidInput, ModelError
 from harness.ports import LanguageModel, Message
-from harness.research.planner import FOLLOW_UPS, Plan, fallback, follow_ups, make_plan, unasked
+from harness.research.planner import FOLLOW_UPS, Plan, RulePlanner, make_plan, unasked
 
 log = logging.getLogger(__name__)
 
@@ -49,19 +49,19 @@ class _Answered(Struct):
     queries: list[str]
 
 
-class ModelPlanner:
+class ModelPlanner(RulePlanner):
     """Planner with `model`, through the cache; `epoch` keeps repetitions apart that should differ. Proposes up to
     `follow_ups` queries in every round after the first.
     """
 
     def __init__(self, model: LanguageModel, *, epoch: str = "", follow_ups: int = FOLLOW_UPS) -> None:
+        super().__init__(follow_ups)
         self.version = f"model-2 {model.endpoint} {model.name} {epoch}".rstrip()
         self._model = model
         self._epoch = epoch
-        self._follow_ups = follow_ups
 
     def plan(self, question: str, cache: Cache) -> Plan:
-        """See `Planner.plan`. Falls back to the rules' plan, with a warning, if the answer is unusable."""
+        """See `RulePlanner.plan`. Falls back to the rules' plan, with a warning, if the answer is unusable."""
         plan = make_plan(question)
         plain = plan.queries[0]  # the question itself is always searched
         try:
@@ -72,7 +72,7 @@ class ModelPlanner:
         return replace(plan, queries=unasked([plain, *queries]))
 
     def follow_ups(self, plan: Plan, asked: Iterable[str], passages: Iterable[str], cache: Cache) -> tuple[str, ...]:
-        """See `Planner.follow_ups`. Falls back to the rules' queries, with a warning, if the answer is unusable."""
+        """See `RulePlanner.follow_ups`. Falls back to the rules' queries, with a warning, if the answer is unusable."""
         asked, passages = tuple(asked), tuple(passages)
         shown = "\n".join(
             f"<source>\n{one_line(passage)[:SHOWN_CHARS].replace('<', '‹').replace('>', '›')}\n</source>"
@@ -83,11 +83,7 @@ class ModelPlanner:
             return unasked(self._queries(cache, NEXT, prompt), asked)[: self._follow_ups]
         except ModelError as error:
             log.warning("the follow-up queries of %s cannot be used (%s); asked by rules", self._model.name, error)
-            return follow_ups(plan, asked, passages, self._follow_ups)
-
-    def fallback(self, plan: Plan, asked: Iterable[str]) -> str | None:
-        """See `Planner.fallback`; by rules."""
-        return fallback(plan, asked)
+            return super().follow_ups(plan, asked, passages, cache)
 
     def _queries(self, cache: Cache, rules: str, prompt: str, *, besides: str = "") -> list[str]:
         messages: Sequence[Message] = [{"role": "system", "content": rules}, {"role": "user", "content": prompt}]

@@ -1,9 +1,9 @@
-"""Planner protocol, and the built-in planner: search queries and report sections from a question, by rules alone."""
+"""Built-in planner: search queries and report sections from a question, by rules alone."""
 
 import re
 from collections import Counter
 from collections.abc import Iterable
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -49,39 +49,25 @@ class Plan(Struct, frozen=True):
     wanted: int | None = None
 
 
-class Planner(Protocol):
-    """Planner of searches. The same question and the same results always give the same queries."""
+class RulePlanner:
+    """Built-in planner; proposes up to `follow_ups` queries in every round after the first. Base of other planners.
 
-    version: str
+    The same question and the same results always give the same queries.
+    """
+
+    version: str = "rules-2"
     """Part of the fingerprint of a gathered context."""
 
-    def plan(self, question: str, cache: Cache) -> Plan:
+    def __init__(self, follow_ups: int = FOLLOW_UPS) -> None:
+        self._follow_ups = follow_ups
+
+    def plan(self, question: str, cache: Cache) -> Plan:  # noqa: ARG002 - needs no model
         """Plan a research.
 
         Raises:
             InvalidInput: an unusable question, see `harness.core.keys.normalise`.
             HarnessError: see `CompletionCache.answer`, where a language model plans.
         """
-
-    def follow_ups(self, plan: Plan, asked: Iterable[str], passages: Iterable[str], cache: Cache) -> tuple[str, ...]:
-        """Return queries for another round, none of them in `asked`; `passages` are the best ones found. Empty when no
-        query is left.
-        """
-
-    def fallback(self, plan: Plan, asked: Iterable[str]) -> str | None:
-        """Return one wider query for a round that found nothing relevant; `None` if it is in `asked`."""
-
-
-class RulePlanner:
-    """Built-in planner; proposes up to `follow_ups` queries in every round after the first."""
-
-    version = "rules-2"
-
-    def __init__(self, follow_ups: int = FOLLOW_UPS) -> None:
-        self._follow_ups = follow_ups
-
-    def plan(self, question: str, cache: Cache) -> Plan:  # noqa: ARG002 - needs no model
-        """See `make_plan`."""
         return make_plan(question)
 
     def follow_ups(
@@ -91,12 +77,39 @@ class RulePlanner:
         passages: Iterable[str],
         cache: Cache,  # noqa: ARG002
     ) -> tuple[str, ...]:
-        """See `follow_ups`."""
-        return follow_ups(plan, asked, passages, self._follow_ups)
+        """Return queries for another round, none of them in `asked`; `passages` are the best ones found. Empty when no
+        query is left.
+
+        First come the question's words that the best passages lack; then the question's keywords with words that most
+        passages share and no query had (pseudo-relevance feedback, after Rocchio, 1971).
+        """
+        asked = tuple(asked)
+        keywords = _keywords(plan)
+        spent = {stem(word) for query in asked for word in content_words(query)}
+        shared: Counter[str] = Counter()
+        spelling: dict[str, str] = {}
+        for passage in passages:
+            for word in dict.fromkeys(content_words(passage)):
+                shared[stem(word)] += 1
+                spelling.setdefault(stem(word), word)
+        missing = [word for word in keywords if not shared[stem(word)]]
+        held = [word for word in keywords if word not in missing]
+        new = [" ".join([*missing, max(held, key=len)])] if missing and held else []
+        best = sorted(
+            (word for word, times in shared.items() if times > 1 and word not in spent and _says_much(spelling[word])),
+            key=lambda word: (-shared[word], word),
+        )
+        new += [f"{' '.join(keywords)} {spelling[word]}" for word in best]
+        return unasked(new, asked)[: self._follow_ups]
 
     def fallback(self, plan: Plan, asked: Iterable[str]) -> str | None:
-        """See `fallback`."""
-        return fallback(plan, asked)
+        """Return one wider query for a round that found nothing relevant: the longer half of the question's keywords,
+        because longer words are rarer; `None` if it is in `asked`.
+        """
+        keywords = _keywords(plan)
+        longest = sorted(keywords, key=len, reverse=True)[: max(1, len(keywords) // 2)]
+        wider = " ".join(word for word in keywords if word in longest)
+        return next(iter(unasked([wider], asked)), None) if wider else None
 
 
 def make_plan(question: str) -> Plan:
@@ -113,39 +126,6 @@ def make_plan(question: str) -> Plan:
     angle = _ANGLES[task_type]
     queries = unasked((plain, keywords, f"{keywords} {angle}"))
     return Plan(question, task_type, queries, _SECTIONS[task_type])
-
-
-def follow_ups(plan: Plan, asked: Iterable[str], passages: Iterable[str], most: int = FOLLOW_UPS) -> tuple[str, ...]:
-    """Return up to `most` queries for another round: first the question's words that the best passages lack; then the
-    question's keywords with words that most passages share and no query had (pseudo-relevance feedback, after Rocchio,
-    1971). Empty when there are neither.
-    """
-    asked = tuple(asked)
-    keywords = _keywords(plan)
-    spent = {stem(word) for query in asked for word in content_words(query)}
-    shared: Counter[str] = Counter()
-    spelling: dict[str, str] = {}
-    for passage in passages:
-        for word in dict.fromkeys(content_words(passage)):
-            shared[stem(word)] += 1
-            spelling.setdefault(stem(word), word)
-    missing = [word for word in keywords if not shared[stem(word)]]
-    held = [word for word in keywords if word not in missing]
-    new = [" ".join([*missing, max(held, key=len)])] if missing and held else []
-    best = sorted(
-        (word for word, times in shared.items() if times > 1 and word not in spent and _says_much(spelling[word])),
-        key=lambda word: (-shared[word], word),
-    )
-    new += [f"{' '.join(keywords)} {spelling[word]}" for word in best]
-    return unasked(new, asked)[:most]
-
-
-def fallback(plan: Plan, asked: Iterable[str]) -> str | None:
-    """Return the longer half of the question's keywords, because longer words are rarer; `None` if already asked."""
-    keywords = _keywords(plan)
-    longest = sorted(keywords, key=len, reverse=True)[: max(1, len(keywords) // 2)]
-    wider = " ".join(word for word in keywords if word in longest)
-    return next(iter(unasked([wider], asked)), None) if wider else None
 
 
 def _keywords(plan: Plan) -> list[str]:

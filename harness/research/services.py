@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from harness.cache import Cache
 from harness.ports import Embedder, PageReader, Progress, Reader, SearchEngine
-from harness.research.planner import Planner
+from harness.research.planner import RulePlanner
 from harness.vector_cache import VectorCache
 
 
@@ -21,7 +21,7 @@ class ResearchServices(Struct, frozen=True):
     reader: PageReader
     embedder: Embedder
     memory: Callable[[str], VectorCache]
-    planner: Planner
+    planner: RulePlanner
     progress: Progress
     rarity: Callable[[str], int]
     answering: Reader | None = None

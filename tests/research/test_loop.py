@@ -52,16 +52,16 @@ class Steps(RulePlanner):
         self.wider = fallback
 
     def plan(self, question: str, cache: Cache) -> Plan:
-        """See `Planner.plan`."""
+        """See `RulePlanner.plan`."""
         return Plan(question, "research", tuple(self.rounds[0]), ("Answer", "How it works", "Limits"))
 
     def follow_ups(self, plan: Plan, asked: Iterable[str], passages: Iterable[str], cache: Cache) -> tuple[str, ...]:
-        """See `Planner.follow_ups`."""
+        """See `RulePlanner.follow_ups`."""
         known = set(asked)
         return next((tuple(queries) for queries in self.rounds if not known >= {*queries}), ())
 
     def fallback(self, plan: Plan, asked: Iterable[str]) -> str | None:
-        """See `Planner.fallback`."""
+        """See `RulePlanner.fallback`."""
         return None if self.wider in asked else self.wider
 
 

@@ -14,7 +14,7 @@ from harness.core.keys import normalise
 from harness.errors import InvalidInput, ModelError, ModelUnavailable
 from harness.ports import Completion, Message
 from harness.research.model_planner import MAX_QUERIES, MAX_QUERY_CHARS, SCHEMA, ModelPlanner
-from harness.research.planner import follow_ups, make_plan
+from harness.research.planner import RulePlanner, make_plan
 from tests.fakes import MemoryStore
 
 PROPERTY = settings(deadline=None, max_examples=150)
@@ -120,7 +120,8 @@ def test_an_answer_that_cannot_be_used_falls_back_to_the_rules(
 ) -> None:
     """For the plan and for follow-ups, with one warning on one line."""
     assert planned(answer) == make_plan(QUESTION).queries
-    assert asked_next(answer) == follow_ups(make_plan(QUESTION), [PLAIN], PASSAGES) != ()
+    by_rules = RulePlanner().follow_ups(make_plan(QUESTION), [PLAIN], PASSAGES, Cache(MemoryStore()))
+    assert asked_next(answer) == by_rules != ()
     warnings = [record for record in caplog.records if record.levelno >= logging.WARNING]
     assert [record.getMessage().count("by rules") for record in warnings] == [1, 1]
     assert all(len(record.getMessage()) < 500 and "\n" not in record.getMessage() for record in warnings)

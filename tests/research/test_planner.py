@@ -4,9 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.cache import Cache
 from harness.core.keys import normalise
 from harness.errors import InvalidInput
-from harness.research.planner import follow_ups, make_plan
+from harness.research.planner import RulePlanner, make_plan
+from tests.fakes import MemoryStore
 
 
 @pytest.mark.parametrize(
@@ -41,15 +43,16 @@ def test_follow_ups_use_words_that_no_query_had() -> None:
     """They come from words shared by the best passages, and never repeat a query."""
     plan = make_plan("semantic cache false positives")
     passages = ["A threshold that is too low lets a paraphrase in.", "Tune the threshold on pairs.", "threshold pairs"]
-    first = follow_ups(plan, plan.queries, passages)
+    planner, cache = RulePlanner(), Cache(MemoryStore())
+    first = planner.follow_ups(plan, plan.queries, passages, cache)
     assert first == ("semantic cache false positives threshold", "semantic cache false positives pairs")
-    assert not set(first) & set(follow_ups(plan, (*plan.queries, *first), passages))
+    assert not set(first) & set(planner.follow_ups(plan, (*plan.queries, *first), passages, cache))
 
 
 def test_nothing_shared_gives_no_follow_up() -> None:
     """No word, no query."""
     plan = make_plan("semantic cache false positives")
-    assert follow_ups(plan, plan.queries, ["alpha beta", "gamma delta"]) == ()
+    assert RulePlanner().follow_ups(plan, plan.queries, ["alpha beta", "gamma delta"], Cache(MemoryStore())) == ()
 
 
 @pytest.mark.parametrize("question", ["what's the difference between lists and tuples", "What’s lists’ difference?"])
