@@ -299,17 +299,18 @@ class App:
         """Return a researcher with the engines that `specs` name; see `Writing` for `epoch` and `on_text`, and
         `Researcher` for `on_round`.
         """
-        from harness.research.assembly import Parts, researcher_of
+        from harness.research.assembly import researcher_of
+        from harness.research.services import ResearchServices
 
         settings = replace(self.settings, engine=tuple(specs) or self.settings.engine)
         started = {"settings": run_settings(settings), "refresh": not self._mode.read, "serve_stale": self._serve_stale}
         run = None if self._replay is None else self._replay.run
         model, embedder = self.models.language_model, self.models.embedder  # a wrong setting is found before indexing
         engines, reader = self.sources.engines(specs, waits=True), self.sources.reader
-        parts = Parts(
-            self.cache, engines, reader, embedder, self.vector_cache, model, self.progress, rarity, self.models.reader
+        services = ResearchServices(
+            self.cache, engines, reader, embedder, self.vector_cache, self.progress, rarity, self.models.reader
         )
-        return researcher_of(parts, settings, run, started, epoch=epoch, on_text=on_text, on_round=on_round)
+        return researcher_of(services, model, settings, run, started, epoch=epoch, on_text=on_text, on_round=on_round)
 
     def resume(
         self,

@@ -1,15 +1,14 @@
 """Assembly of a researcher from the settings, or from those of the replayed run."""
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from msgspec import Struct, convert
+from msgspec import convert
 from msgspec.structs import replace
 
-from harness.cache import Cache
 from harness.errors import ReaderError
-from harness.ports import Embedder, LanguageModel, PageReader, Progress, Reader, SearchEngine
+from harness.ports import LanguageModel, Reader
 from harness.research.evidence import UNREAD
 from harness.research.fingerprint import Code, code_of
 from harness.research.gathering import Round
@@ -19,29 +18,13 @@ from harness.research.planner import RulePlanner
 from harness.research.run import Researcher, Writer
 from harness.research.services import ResearchServices
 from harness.settings import GatheringSettings, RecordedRun, Settings, WritingSettings
-from harness.vector_cache import VectorCache
 
 log = logging.getLogger(__name__)
 
 
-class Parts(Struct, frozen=True):
-    """The services and adapters that a researcher uses. `memory` returns the vector cache of a collection; `rarity`
-    is higher for a rarer word; `answering` is used if the settings say so.
-    """
-
-    cache: Cache
-    engines: Sequence[SearchEngine]
-    reader: PageReader
-    embedder: Embedder
-    memory: Callable[[str], VectorCache]
-    model: LanguageModel | None
-    progress: Progress
-    rarity: Callable[[str], int]
-    answering: Reader
-
-
 def researcher_of(
-    parts: Parts,
+    services: ResearchServices,
+    model: LanguageModel | None,
     settings: Settings,
     run: RecordedRun | None,
     started_with: Mapping[str, Any],
@@ -50,31 +33,24 @@ def researcher_of(
     on_text: Callable[[str], None] | None,
     on_round: Callable[[Round], None] | None,
 ) -> Researcher:
-    """Return a researcher with these settings; with those of `run`, if one is replayed."""
+    """Return a researcher with these settings; with those of `run`, if one is replayed. They choose the planner, and
+    whether `services.answering` is used.
+    """
     gathering: GatheringSettings = run or settings
     writing: WritingSettings = run or settings
     epoch = run.epoch if run else epoch
     planner = RulePlanner(gathering.follow_ups)
-    model = None if parts.model is None else ModelForRun(parts.model, settings.model_total_timeout)
     if model is not None:
+        model = ModelForRun(model, settings.model_total_timeout)
         planner = ModelPlanner(model, epoch=epoch, follow_ups=gathering.follow_ups)
+    answering = _usable(services.answering) if services.answering and writing.reading else None
     return Researcher(
-        ResearchServices(
-            parts.cache,
-            tuple(parts.engines),
-            parts.reader,
-            parts.embedder,
-            parts.memory,
-            planner,
-            parts.progress,
-            parts.rarity,
-            _usable(parts.answering) if writing.reading else None,
-        ),
+        replace(services, planner=planner, answering=answering),
         writer=Writer(model, writing, settings.model_max_tokens, epoch, on_text),
         gathering=gathering,
         fetch=replace(settings, max_seconds=None) if run else settings,  # the record has the rounds instead
         keep_research=(run or settings).research_cache,
-        code=convert(run.code, Code) if run else code_of(planner, parts.engines, parts.reader),
+        code=convert(run.code, Code) if run else code_of(planner, services.engines, services.reader),
         on_round=on_round,
         started_with=started_with,
     )

@@ -42,13 +42,8 @@ class Gatherer:
         fetch: FetchSettings,
         on_round: Callable[[Round], None] | None = None,
     ) -> None:
-        self._planner = services.planner
+        self._services = services
         self._cache = services.cache
-        self._engines = services.engines
-        self._reader = services.reader
-        self._progress = services.progress
-        self._answering = services.answering
-        self._embedder = services.embedder
         self._scorer = scorer
         self._gathering = gathering
         self._fetch = fetch
@@ -77,7 +72,8 @@ class Gatherer:
                 self._on_round(self._rounds[-1])
             reason = self._stop_reason()
             if reason is None:
-                queries = self._planner.follow_ups(plan, self._queries(), found[:FEEDBACK_RESULTS], self._cache)
+                best = found[:FEEDBACK_RESULTS]
+                queries = self._services.planner.follow_ups(plan, self._queries(), best, self._cache)
                 reason = None if queries else "stagnation"
             if reason:
                 return Gathered(tuple(self._sources.values()), tuple(self._rounds), reason)
@@ -90,8 +86,8 @@ class Gatherer:
         if not self._rounds and len(failures) == len(asked):
             raise failures[0]
         shown = self._keep(asked)
-        if not self._scorer.score(shown, earlier).relevant and self._calls_left(len(self._engines)):
-            fallback = self._planner.fallback(plan, [*self._queries(), *queries])
+        if not self._scorer.score(shown, earlier).relevant and self._calls_left(len(self._services.engines)):
+            fallback = self._services.planner.fallback(plan, [*self._queries(), *queries])
             if fallback:
                 asked += self._ask([fallback], f"round {number}, again")
                 shown = self._keep(asked)
@@ -104,15 +100,15 @@ class Gatherer:
     def _ask(self, queries: Sequence[str], what: str) -> list[EngineSearch]:
         """Search as many of the queries as the live calls left allow, at least one."""
         if self._gathering.max_live_calls is not None:
-            queries = queries[: max(1, (self._gathering.max_live_calls - self._live) // len(self._engines))]
+            queries = queries[: max(1, (self._gathering.max_live_calls - self._live) // len(self._services.engines))]
         asked = ask_all(
             queries,
             self._cache,
-            self._engines,
+            self._services.engines,
             ttl=self._fetch.ttl,
             max_results=self._gathering.max_results,
             concurrency=self._fetch.concurrency,
-            progress=self._progress,
+            progress=self._services.progress,
             what=what,
         )
         self._live += len(asked)
@@ -141,10 +137,10 @@ class Gatherer:
         read = read_all(
             chosen,
             self._cache,
-            self._reader,
+            self._services.reader,
             ttl=self._fetch.page_ttl,
             concurrency=self._fetch.concurrency,
-            progress=self._progress,
+            progress=self._services.progress,
             what=what,
         )
         self._live += len(read)
@@ -160,10 +156,11 @@ class Gatherer:
             for url, results in fused(asked)
             if url.startswith(READABLE) and url in self._sources and url not in self._tried
         ]
-        if self._answering is None or not self._gathering.rerank or len(found) <= most or not most:
+        answering, embedder = self._services.answering, self._services.embedder
+        if answering is None or not self._gathering.rerank or len(found) <= most or not most:
             return found
         ttl, reranks = self._fetch.ttl, self._gathering.rerank
-        return reranked(question, found, self._answering, self._embedder, self._cache, most=reranks, ttl=ttl)
+        return reranked(question, found, answering, embedder, self._cache, most=reranks, ttl=ttl)
 
     def _stop_reason(self) -> StopReason | None:
         """Return the first reason to stop that applies, if any."""
@@ -175,7 +172,7 @@ class Gatherer:
             ("score met", last.score >= limits.enough_score),
             ("stagnation", last.novelty < limits.min_novelty),
             ("limit of rounds", len(self._rounds) >= limits.max_rounds),
-            ("limit of live calls", not self._calls_left(len(self._engines))),
+            ("limit of live calls", not self._calls_left(len(self._services.engines))),
             ("limit of time", most_seconds is not None and seconds >= most_seconds),
             ("limit of tokens", limits.max_tokens is not None and tokens >= limits.max_tokens),
         ]

@@ -21,7 +21,7 @@ class ResearchServices(Struct, frozen=True):
     reader: PageReader
     embedder: Embedder
     memory: Callable[[str], VectorCache]
-    planner: RulePlanner
     progress: Progress
     rarity: Callable[[str], int]
     answering: Reader | None = None
+    planner: RulePlanner = RulePlanner()

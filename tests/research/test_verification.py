@@ -17,7 +17,6 @@ from harness.models.local.embedder import MiniLM
 from harness.models.local.tokenizer import rarity
 from harness.ports import SearchResult
 from harness.research.fingerprint import Code
-from harness.research.planner import RulePlanner
 from harness.research.reports import as_html, as_markdown
 from harness.research.result import Research
 from harness.research.run import Researcher, Writer
@@ -85,7 +84,6 @@ def run(cache: Cache, *, keep: bool | None = None, words: str = "") -> Research:
             Library(pages),
             EMBEDDER,
             memory_of(cache, EMBEDDER),
-            RulePlanner(),
             silent,
             rarity,
         ),
