@@ -45,14 +45,12 @@ def show(
 
     from harness.research.run_names import run_named
     from harness.research.run_view import past_run
-    from harness.research.saved_report import saved_run
     from harness.server.responses.response_schema import iso
 
     with session.app({"offline": True}) as app:
         past = past_run(app.cache, run_named(app.store, app.identity.tenant, run))
-    saved = saved_run(past)
     state = {"state": past.state, "created_at": iso(past.created_at), "error": to_builtins(past.error)}
-    report.show(saved, past.created_at, output, {**saved.as_dict(), **state})
+    report.show(past, past.created_at, output, {**past.as_dict(), **state})
     if past.report is None:
         session.note(_why(past))
         raise typer.Exit(ExitCode.NOTHING_FOUND)
@@ -60,7 +58,7 @@ def show(
 
 def _why(past: "PastRun") -> str:
     if past.state == "finished":
-        return f"the run {past.id} found no answer; ask again in other words with `harness research`"
+        return f"the run {past.run} found no answer; ask again in other words with `harness research`"
     cause = f" ({past.error.message})" if past.error else ""
     state = "failed" if past.state == "failed" else f"stopped while {past.state}"
-    return f"the run {past.id} has no report, it {state}{cause}; `harness research --resume {past.id}` continues it"
+    return f"the run {past.run} has no report, it {state}{cause}; `harness research --resume {past.run}` continues it"

@@ -17,6 +17,7 @@ from harness.research.extractive_writer import Citation, CitedSource, Report
 from harness.research.gathering import Round, StopReason
 from harness.research.planner import Plan
 from harness.research.run_record import ID_TIME, RUN_ID, RunError, State
+from harness.research.saved_report import SavedReport
 from harness.research.solved_questions import Origin
 
 MAX_CITATIONS = 10_000
@@ -30,38 +31,26 @@ Seconds: TypeAlias = Annotated[float, Meta(ge=0, le=253_402_300_799)]
 """Since the epoch, up to the end of the year 9999, the last that a calendar can show."""
 
 
-class PastRun(Struct, frozen=True):
-    """A recorded run. All its text is data: it may come from the web or from another user's file.
+class PastRun(SavedReport, frozen=True, kw_only=True):
+    """A recorded run: its saved report, and more. All its text is data: it may come from the web or from another user's
+    file.
 
     `engine` is the engines' names, joined by `+`; `model` is the language model chosen for writing, empty without one
     (the report names its writer). Times are seconds since the epoch; `created_at` is when the record was last written.
-    `sources` are all gathered sources, best first, number 0 if the report does not cite them. `quoted` has the quoted
-    passages of the stored texts, by URL. If the run reused a solved question or a cached research (`research_cache`,
-    `origin`), the rounds are those of the original run. For an unfinished run or a record of an older version,
-    `research_cache` is empty, report and rounds are missing, and calls and hits are counted from the recorded answers.
-    `limits` are the novelty to stop below and the score that is enough (both 0..1). `error` is why an unfinished run
-    ended; `None` while it is running, and if its process was killed. `reading`: the reader decided, too.
+    `sources` are best first. `quoted` has the quoted passages of the stored texts, by URL. If the run reused a solved
+    question or a cached research (`research_cache`, `origin`), the rounds are those of the original run. For an
+    unfinished run or a record of an older version, `research_cache` is empty, report and rounds are missing, and calls
+    and hits are counted from the recorded answers. `limits` are the novelty to stop below and the score that is enough
+    (both 0..1). `error` is why an unfinished run ended; `None` while it is running, and if its process was killed.
+    `reading`: the reader decided, too.
     """
 
-    id: str
-    question: str
-    engine: str
     state: State
     created_at: float
     expires_at: float
     model: str
-    report: Report | None
-    rounds: tuple[Round, ...]
-    sources: tuple[CitedSource, ...]
-    stop_reason: str
     quoted: dict[str, tuple[str, ...]]
-    live_calls: int
-    cache_hits: int
-    answered: dict[str, int]
-    research_cache: str
-    origin: Origin | None
     sections: int | None
-    plan: Plan | None
     limits: tuple[float, float]
     error: RunError | None
     reading: bool
@@ -123,28 +112,28 @@ def past_run(cache: Cache, run: str) -> PastRun:
     answered: Counter[str] = Counter(use.how for use in record.uses if use.how != "derived")
     live = answered["live"] + answered["failed"]
     return PastRun(
-        run,
-        record.question,
-        "+".join(engine.name for engine in record.engines),
-        record.state,
-        created_at,
-        created_at + RUN_TTL,
-        record.model.name if record.model else "",
-        record.report,
-        record.rounds,
-        record.sources,
-        record.stop_reason,
-        record.quoted,
-        live if record.live_calls is None else record.live_calls,
-        answered.total() - live if record.cache_hits is None else record.cache_hits,
-        dict(answered) if record.answered is None else record.answered,
-        record.cache_use,
-        record.origin,
-        record.sections,
-        record.plan,
-        (record.min_novelty, record.enough_score),
-        record.error,
-        record.reading,
+        run=run,
+        question=record.question,
+        engine="+".join(engine.name for engine in record.engines),
+        state=record.state,
+        created_at=created_at,
+        expires_at=created_at + RUN_TTL,
+        model=record.model.name if record.model else "",
+        report=record.report,
+        rounds=record.rounds,
+        sources=record.sources,
+        stop_reason=record.stop_reason,
+        quoted=record.quoted,
+        live_calls=live if record.live_calls is None else record.live_calls,
+        cache_hits=answered.total() - live if record.cache_hits is None else record.cache_hits,
+        answered=dict(answered) if record.answered is None else record.answered,
+        research_cache=record.cache_use,
+        origin=record.origin,
+        sections=record.sections,
+        plan=record.plan,
+        limits=(record.min_novelty, record.enough_score),
+        error=record.error,
+        reading=record.reading,
     )
 
 

@@ -9,7 +9,6 @@ from harness.research.gathering import Round
 from harness.research.planner import Plan
 from harness.research.result import Research
 from harness.research.run_record import cited_sources
-from harness.research.run_view import PastRun
 from harness.research.solved_questions import Origin
 
 RUN_FIELDS = frozenset({"state", "created_at", "error"})
@@ -81,23 +80,4 @@ def saved_research(found: Research) -> SavedReport:
         origin=found.origin,
         answered=found.answered,
         run=found.id,
-    )
-
-
-def saved_run(past: PastRun) -> SavedReport:
-    """Return the saved form of a finished run, from its record."""
-    return SavedReport(
-        question=past.question,
-        engine=past.engine,
-        plan=past.plan,
-        rounds=past.rounds,
-        stop_reason=past.stop_reason,
-        sources=past.sources,
-        report=past.report,
-        live_calls=past.live_calls,
-        cache_hits=past.cache_hits,
-        research_cache=past.research_cache,
-        origin=past.origin,
-        answered=past.answered,
-        run=past.id,
     )

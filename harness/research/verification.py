@@ -17,7 +17,7 @@ from harness.errors import InvalidInput, NotFound
 from harness.research.quotation_support import BY_WORDS, QuotationSupport
 from harness.research.reports import as_html, as_markdown
 from harness.research.run_view import PastRun, past_run
-from harness.research.saved_report import RUN_FIELDS, SavedReport, saved_run
+from harness.research.saved_report import RUN_FIELDS, SavedReport
 
 MAX_REPORT_BYTES = 50_000_000
 MAX_DIFFERENCES = 1_000
@@ -126,12 +126,12 @@ def verify(file: SavedFile, cache: Cache, support: QuotationSupport = BY_WORDS) 
         raise InvalidInput(f"the report cannot be verified: {error}") from error
     if past.state != "finished":
         raise InvalidInput(
-            f"the report cannot be verified: the run {past.id} was not finished; `harness research --resume {past.id}`"
+            f"the report cannot be verified: the run {past.run} was not finished; "
+            f"`harness research --resume {past.run}`"
         )
     if not past.quoted and past.report is not None:
-        raise InvalidInput(f"the report cannot be verified: the run {past.id} was recorded by an older version")
-    stored = saved_run(past)
-    differences = _of_json(file.content, stored) if isinstance(file.content, dict) else _of_text(file.content, stored)
+        raise InvalidInput(f"the report cannot be verified: the run {past.run} was recorded by an older version")
+    differences = _of_json(file.content, past) if isinstance(file.content, dict) else _of_text(file.content, past)
     return Verification(
         tuple(_verdicts(file, past, support if past.reading else BY_WORDS)), tuple(islice(differences, MAX_DIFFERENCES))
     )

@@ -78,7 +78,7 @@ def leading(cache: Cache, embedder: Any, *rounds: list[str], words: str | Except
 
 def assert_view(past: PastRun, found: Research) -> None:
     """Check that the view of a finished run equals its result."""
-    assert (past.id, past.question, past.engine, past.state) == (found.id, QUESTION, "scripted", "finished")
+    assert (past.run, past.question, past.engine, past.state) == (found.id, QUESTION, "scripted", "finished")
     assert (past.report, past.rounds) == (found.report, found.gathered.rounds)
     assert (past.stop_reason, past.research_cache) == (found.gathered.stop_reason, found.research_cache)
     assert (past.live_calls, past.cache_hits, past.answered) == (found.live_calls, found.cache_hits, found.answered)
@@ -303,7 +303,7 @@ def test_a_run_has_the_id_that_it_was_given(cache: Cache, embedder: Any) -> None
     """So that a caller has it before the run ends."""
     assert leading(cache, embedder).run(QUESTION, run=RUN).id == RUN
     assert [entry.key for entry in cache.runs.all()] == [RUN]
-    assert past_run(cache, RUN).id == RUN
+    assert past_run(cache, RUN).run == RUN
 
 
 BAD_IDS = [

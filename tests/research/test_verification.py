@@ -21,7 +21,7 @@ from harness.research.reports import as_html, as_markdown
 from harness.research.result import Research
 from harness.research.run import Researcher, Writer
 from harness.research.run_view import past_run
-from harness.research.saved_report import saved_research, saved_run
+from harness.research.saved_report import saved_research
 from harness.research.services import ResearchServices
 from harness.research.verification import MAX_REPORT_BYTES, SavedFile, read_report, verify
 from harness.settings import FetchSettings, GatheringSettings
@@ -253,7 +253,7 @@ def test_a_true_quotation_of_something_else_does_not_verify_a_sentence(cache: Ca
     record["report"]["citations"][0]["sentence"] = false
     cache.runs.put(data["run"], QUESTION, "scripted", record)
     data["citations"][0]["sentence"] = false
-    data["report"] = saved_run(past_run(cache, data["run"])).as_dict()["report"]
+    data["report"] = past_run(cache, data["run"]).as_dict()["report"]
     result = verify(read(data), cache)
     assert result.differences == ()
     assert [verdict.supported for verdict in result.verdicts].count(False) == 1

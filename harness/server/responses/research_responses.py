@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from harness.core.text import clean, one_line, shorten
 from harness.research.gathering import Round
 from harness.research.run_view import PastRun, passage_of
-from harness.research.saved_report import SavedReport, saved_run
+from harness.research.saved_report import SavedReport
 from harness.server.responses.response_schema import Part, example, iso
 
 RUN_PATTERN = r"^[0-9]{8}-[0-9]{6}-[0-9a-f]{6}$"
@@ -276,8 +276,8 @@ def run_response(past: PastRun) -> RunResponse:
         for each in (report.citations if report else ())
     ]
     return RunResponse(
-        **research_fields(saved_run(past)),
-        id=past.id,
+        **research_fields(past),
+        id=past.run,
         state=past.state,
         engine=past.engine,
         model=past.model or None,
