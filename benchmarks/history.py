@@ -110,9 +110,9 @@ def measure(app: App, address: str, rows: Rows, asks: Sequence[str]) -> dict[str
 
         contestants = [
             Contestant(EMBEDDING, lambda ask: ([ask],), model.embed),
-            Contestant(BY_MEANING, lambda ask: (ask,), lambda ask: history.find(ask, limit=FOUND)),
+            Contestant(BY_MEANING, lambda ask: (ask,), lambda ask: history.page(ask, limit=FOUND).items),
             Contestant("by meaning, over HTTP", lambda ask: (ask,), over_http),
-            Contestant("the newest", lambda ask: (ask,), lambda _: history.find(limit=FOUND)),
+            Contestant("the newest", lambda ask: (ask,), lambda _: history.page(limit=FOUND).items),
             Contestant("NumPy, all vectors in memory", lambda ask: (ask,), scan),
         ]
         return interleaved(contestants, [asks[start : start + 5] for start in range(0, len(asks), 5)])
@@ -123,7 +123,7 @@ def recall(app: App, rows: Rows, asks: Sequence[str]) -> float:
     model, found = MiniLM(), 0
     for ask in asks:
         nearest = np.argsort(-(rows.vectors @ model.embed([ask])[0]))[:FOUND]
-        titles = {past.title for past in app.history.find(ask, limit=FOUND)}
+        titles = {past.title for past in app.history.page(ask, limit=FOUND).items}
         found += sum(" ".join(rows.texts[at].split()) in titles for at in nearest)
     return found / (FOUND * len(asks))
 

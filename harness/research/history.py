@@ -17,6 +17,7 @@ from harness.core.durations import seconds_in
 from harness.core.entries import Entry, Neighbour
 from harness.core.freshness import is_expired
 from harness.core.origins import origins_of
+from harness.core.tables import COLUMNS
 from harness.core.text import clean, one_line, shorten
 from harness.errors import EmbeddingError, IndexUnavailable, InvalidInput, NotFound, SearchBackendError, StoreError
 from harness.ports import Embedder, Store, Vectors
@@ -48,13 +49,6 @@ MAX_URL = 2_000
 MAX_READ = 100_000
 """Characters of one text that are read for a snippet."""
 EMBED_AT_ONCE = 64
-OWN_NAMES: Mapping[str, tuple[str, ...]] = {
-    SEARCHES: ("max_results", "engine", "options"),
-    RESEARCH: ("search_rounds", "novelty_scores", "task_type", "fingerprint"),
-    RUNS: ("engine",),
-    KNOWLEDGE: ("url_key", "version"),
-}
-"""Names of each table's own columns, in their order."""
 MAX_IDS = 100
 EVER = 0.0
 """With this as the present time, a store returns expired rows too."""
@@ -139,19 +133,6 @@ class History:
         self._tenant = tenant
         self._clock = clock
 
-    def find(
-        self,
-        query: str = "",
-        *,
-        since: float = 0.0,
-        source: str = "all",
-        limit: int = 20,
-        offset: int = 0,
-        origin: str = "own",
-    ) -> list[HistoryEntry]:
-        """Return the entries of a page of history; see `page`."""
-        return self.page(query, since=since, source=source, limit=limit, offset=offset, origin=origin).items
-
     def page(
         self,
         query: str = "",
@@ -200,7 +181,7 @@ class History:
         sources = _sources(source)
         for table in (each for name in sources for each in TABLES_OF[name]):
             if (entry := self._store.rows.get_whole(table, self._tenant, key)) is not None:
-                return StoredEntry(table, entry, dict(zip(OWN_NAMES[table], entry.own, strict=True)))
+                return StoredEntry(table, entry, dict(zip(COLUMNS[table].own_names, entry.own, strict=True)))
         raise NotFound(f"there is no {source} {clean(key, 80)!r}, or it was deleted")
 
     def _newest(self, wanted: _Wanted, repeats: Repeats) -> Iterator[_Found]:

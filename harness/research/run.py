@@ -3,7 +3,6 @@
 import logging
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -14,7 +13,7 @@ from harness.cache import Cache, ResearchContext
 from harness.core.entries import Hit
 from harness.core.keys import digest_of
 from harness.errors import InvalidInput, StoreError
-from harness.ports import LanguageModel
+from harness.ports import NOTHING, LanguageModel
 from harness.research.context_builder import ShownSource, cached_context
 from harness.research.evidence import Evidence, cached_evidence
 from harness.research.extractive_writer import Report, write_report
@@ -41,7 +40,6 @@ CHUNK_COLLECTION = "research"
 LEAST_CONTEXT = 200
 RULES_TOKENS = 300
 """Approximate size of the writer's rules and the question."""
-NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class _Found(Struct, frozen=True):

@@ -89,7 +89,7 @@ def fill(store: Store, clock: FakeClock, tenant: str = "default") -> dict[str, s
     clock.advance(HOUR)
     knowing(store, clock, tenant).write("retries in a document", "Three, with jitter.", source_url="https://e.org/r")
     clock.advance(HOUR)
-    return {each.title: each.id for each in reversed(past_of(store, clock, tenant).find())}
+    return {each.title: each.id for each in reversed(past_of(store, clock, tenant).page().items)}
 
 
 def put(store: Store, key: str, text: str, payload: bytes, *, at: float = NOW, table: str = SEARCHES) -> None:
@@ -123,15 +123,15 @@ def test_a_repeated_research_is_one_entry(history: History, cache: Cache, clock:
     runs_of(cache, clock, "why retries", 1, 2)
     runs_of(cache, clock, "why retries", 3, engine="ddgs")
     runs_of(cache, clock, " Why  retries ", 4)
-    found = {each.id: each for each in history.find(query, source="research")}
+    found = {each.id: each for each in history.page(query, source="research").items}
     newest, other = (f"20261122-101500-{number:06x}" for number in (4, 3))
     assert list(found) == [newest, other]
     assert found[newest].count == 3
     assert found[newest].ids == (newest, "20261122-101500-000002", "20261122-101500-000001")
     assert found[newest].timestamp == NOW + 180
     assert (found[other].count, found[other].ids) == (1, (other,))
-    assert len(history.find(query, source="research", limit=1)) == 1
-    assert titles(history.find(query, source="research", offset=1)) == ["why retries"]
+    assert len(history.page(query, source="research", limit=1).items) == 1
+    assert titles(history.page(query, source="research", offset=1).items) == ["why retries"]
 
 
 @pytest.mark.parametrize("query", ["", "retries"])
@@ -145,10 +145,10 @@ def test_entries_of_other_origins_are_shown_on_demand(
         runs_of(of_origin, clock, f"retries of {origin}", *range(10 * number, 10 * number + 3))
     shown = {"user", "agent"}
     for choice, wanted in (("own", shown), ("evaluation", {"evaluation"}), ("all", {*EVERY[:4]})):
-        found = history.find(query, origin=choice, limit=100)
+        found = history.page(query, origin=choice, limit=100).items
         assert sorted(titles(found)) == sorted(f"retries of {origin}" for origin in wanted for _ in range(2))
     with pytest.raises(InvalidInput, match="no such origin: 'strangers'; choose own, user"):
-        history.find(origin="strangers")
+        history.page(origin="strangers")
 
 
 @pytest.mark.parametrize("query", ["", "retries"])
@@ -156,14 +156,14 @@ def test_the_searches_of_a_run_belong_to_the_run(history: History, store: Store,
     """Until a user makes the same search alone."""
     cache = Cache(store, clock=clock)
     cache.recording().searches.put("retries of a run", [RESULT])
-    assert history.find(query) == []
-    assert titles(history.find(query, origin="run")) == ["retries of a run"]
+    assert history.page(query).items == []
+    assert titles(history.page(query, origin="run").items) == ["retries of a run"]
     cache.searches.claim(search_key("Retries of a run"))
-    assert titles(history.find(query)) == ["retries of a run"]
+    assert titles(history.page(query).items) == ["retries of a run"]
     cache.recording().searches.put("retries of a run", [RESULT])
-    assert history.find(query) == [], "stored again, for a run"
+    assert history.page(query).items == [], "stored again, for a run"
     Cache(store, clock=clock, origin="evaluation").searches.claim(search_key("retries of a run"))
-    assert history.find(query) == []
+    assert history.page(query).items == []
 
 
 # --- by time
@@ -172,14 +172,14 @@ def test_the_searches_of_a_run_belong_to_the_run(history: History, store: Store,
 def test_the_newest_come_first(history: History, store: Store, clock: FakeClock) -> None:
     """Without a query, all entries are listed by time, with similarity 1 and an excerpt."""
     fill(store, clock)
-    found = history.find()
+    found = history.page().items
     assert titles(found) == [f"retries in a {what}" for what in ("document", "run", "research", "search")]
     assert [each.source for each in found] == ["knowledge", "research", "research", "search"]
     assert {each.similarity for each in found} == {1.0}
     assert [each.timestamp for each in found] == [NOW + hours * HOUR for hours in (3, 2, 1, 0)]
     assert [each.snippet for each in found] == ["Three, with jitter.", "", "They stop.", RESULT["body"]]
     assert [each.url for each in found] == ["https://e.org/r", "", "", RESULT["href"]]
-    assert history.find(" \n\t") == found, "only spaces are no query"
+    assert history.page(" \n\t").items == found, "only spaces are no query"
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_one_source_alone(
 ) -> None:
     """A source excludes the others; a research is found by the record of its run, and by its gathered context."""
     fill(store, clock)
-    assert sorted(titles(history.find(query, source=source))) == sorted(f"retries in a {what}" for what in found)
+    assert sorted(titles(history.page(query, source=source).items)) == sorted(f"retries in a {what}" for what in found)
 
 
 @in_memory
@@ -201,9 +201,9 @@ def test_since_when(history: History, store: Store, clock: FakeClock, query: str
     """An entry of that very moment counts, one of a moment before does not."""
     fill(store, clock)
     third = NOW + 2 * HOUR
-    assert sorted(titles(history.find(query, since=third))) == ["retries in a document", "retries in a run"]
-    assert titles(history.find(query, since=third + 0.001)) == ["retries in a document"]
-    assert history.find(query, since=NOW + DAY) == []
+    assert sorted(titles(history.page(query, since=third).items)) == ["retries in a document", "retries in a run"]
+    assert titles(history.page(query, since=third + 0.001).items) == ["retries in a document"]
+    assert history.page(query, since=NOW + DAY).items == []
 
 
 @in_memory
@@ -211,10 +211,10 @@ def test_expired_entries_are_marked(history: History, cache: Cache, clock: FakeC
     """Expired entries are found, by time and by meaning, and marked from the second of their expiry."""
     cache.searches.put("retries", [RESULT], ttl=HOUR)
     clock.advance(HOUR - 1)
-    assert [each.expired for each in history.find()] == [False]
+    assert [each.expired for each in history.page().items] == [False]
     clock.advance(1)
-    assert [each.expired for each in history.find()] == [True]
-    assert [(each.title, each.expired) for each in history.find("retries")] == [("retries", True)]
+    assert [each.expired for each in history.page().items] == [True]
+    assert [(each.title, each.expired) for each in history.page("retries").items] == [("retries", True)]
 
 
 # --- by meaning
@@ -226,7 +226,7 @@ def test_the_most_similar_come_first(history: History, cache: Cache, clock: Fake
     for query in ("retries of a client", "retries", "autumn sea", "retries of a client library"):
         cache.searches.put(query, [RESULT])
         clock.advance(1)
-    found = history.find("retries of a client")
+    found = history.page("retries of a client").items
     assert titles(found) == ["retries of a client", "retries of a client library", "retries"]
     assert found[0].similarity == 1.0
     assert all(each.similarity == round(each.similarity, 3) for each in found)
@@ -241,9 +241,9 @@ def test_engines_and_options_are_all_looked_in(history: History, cache: Cache, s
     cache.searches.put("retries", [RESULT], engine="searxng", options={"language": "fr"})
     cache.researches.put("retries", "general", ResearchContext("x", [], []))
     cache.researches.put("retries", "academic", ResearchContext("x", [], []), fingerprint="f")
-    assert len(history.find("retries")) == 6
-    assert len({each.id for each in history.find("retries")}) == 6
-    about = [history.entry("search", each.id).about for each in history.find("retries", source="search")]
+    assert len(history.page("retries").items) == 6
+    assert len({each.id for each in history.page("retries").items}) == 6
+    about = [history.entry("search", each.id).about for each in history.page("retries", source="search").items]
     assert sorted((each["engine"], each["options"]) for each in about) == [
         ("corpus:notes", "{}"), ("ddgs", "{}"), ("searxng", '{"language":"de"}'), ("searxng", '{"language":"fr"}'),
     ]  # fmt: skip
@@ -254,8 +254,8 @@ def test_rows_without_a_vector_get_one(store: Store, clock: FakeClock) -> None:
     fill(store, clock)
     embedder = WordEmbedder()
     history = past_of(store, clock, embedder=embedder)
-    assert len(history.find("retries")) == 4
-    assert len(history.find("retries")) == 4
+    assert len(history.page("retries").items) == 4
+    assert len(history.page("retries").items) == 4
     assert sorted(embedder.texts) == sorted(
         ["retries", "retries", *(f"retries in a {what}" for what in ("run", "research", "search"))]
     )
@@ -271,8 +271,8 @@ def test_vectors_of_another_model_are_not_compared(store: Store, clock: FakeCloc
         def _vector(self, text: str) -> Any:
             return -super()._vector(text)
 
-    assert len(past_of(store, clock).find("retries")) == 1
-    assert [each.similarity for each in past_of(store, clock, embedder=Other()).find("retries")] == [1.0]
+    assert len(past_of(store, clock).page("retries").items) == 1
+    assert [each.similarity for each in past_of(store, clock, embedder=Other()).page("retries").items] == [1.0]
 
 
 @in_memory
@@ -280,8 +280,8 @@ def test_a_store_that_cannot_store_vectors_still_answers(clock: FakeClock, cache
     """Lookups are reads: if vectors cannot be stored (a locked or full store), they continue without."""
     store = refusing(StoreBusy("another process writes"), "nearest.embed")
     Cache(store, clock=clock).searches.put("retries", [RESULT])
-    assert past_of(store, clock).find("retries") == []
-    assert titles(past_of(store, clock).find()) == ["retries"]
+    assert past_of(store, clock).page("retries").items == []
+    assert titles(past_of(store, clock).page().items) == ["retries"]
 
 
 @in_memory
@@ -295,8 +295,8 @@ def test_without_a_model_lookups_by_meaning_are_an_error(store: Store, clock: Fa
     cache.searches.put("retries", [RESULT])
     history = past_of(store, clock, embedder=Broken())
     with pytest.raises(SearchBackendError, match="the model is missing"):
-        history.find("retries")
-    assert titles(history.find()) == ["retries"]
+        history.page("retries")
+    assert titles(history.page().items) == ["retries"]
 
 
 # --- page after page
@@ -363,7 +363,7 @@ def test_an_entry_deleted_during_a_lookup_leaves_a_gap_and_no_end(
         cache.searches.put(f"retries {number}", [RESULT])
         clock.advance(1)
     history = past_of(store, clock)
-    gone = history.find()[1].id
+    gone = history.page().items[1].id
     page = history.page(limit=3)
     assert (titles(page.items), page.more) == (["retries 4", "retries 2"], True)
 
@@ -383,7 +383,7 @@ def test_an_entry_deleted_during_a_lookup_leaves_a_gap_and_no_end(
 def test_invalid_arguments_are_errors(history: History, asked: dict[str, Any]) -> None:
     """A number out of range or an unknown source is `InvalidInput`, in one line."""
     with pytest.raises(InvalidInput) as message:
-        history.find("retries", **asked)
+        history.page("retries", **asked)
     assert "\n" not in str(message.value)
 
 
@@ -438,10 +438,10 @@ def test_cleared_entries_are_gone(store: Store, clock: FakeClock, query: str) ->
     """However an entry was deleted, nothing finds it, though it was found by meaning before."""
     ids = fill(store, clock)
     history, cache = past_of(store, clock), Cache(store, clock=clock)
-    assert len(history.find("retries")) == 4
+    assert len(history.page("retries").items) == 4
 
     def left() -> list[str]:
-        return sorted(each.rpartition(" ")[2] for each in titles(history.find(query)))
+        return sorted(each.rpartition(" ")[2] for each in titles(history.page(query).items))
 
     cache.maintenance.delete({SEARCHES: [history.entry("search", ids["retries in a search"]).entry]})
     assert left() == ["document", "research", "run"]
@@ -459,10 +459,10 @@ def test_swept_entries_are_gone(store: Store, clock: FakeClock) -> None:
     cache, history = Cache(store, clock=clock), past_of(store, clock)
     cache.searches.put("retries of old", [RESULT], ttl=HOUR)
     cache.searches.put("retries of late", [RESULT], ttl=DAY)
-    assert len(history.find("retries")) == 2
+    assert len(history.page("retries").items) == 2
     clock.advance(2 * HOUR)
     cache.maintenance.sweep()
-    assert titles(history.find("retries")) == titles(history.find()) == ["retries of late"]
+    assert titles(history.page("retries").items) == titles(history.page().items) == ["retries of late"]
 
 
 @in_memory
@@ -470,10 +470,10 @@ def test_a_changed_title_is_found_by_its_new_words(store: Store, clock: FakeCloc
     """After an update, a document's old words find nothing, and the new ones find it."""
     knowledge, history = knowing(store, clock), past_of(store, clock)
     document = knowledge.write("retries of a gateway", "Three.").document
-    assert titles(history.find("gateway")) == ["retries of a gateway"]
+    assert titles(history.page("gateway").items) == ["retries of a gateway"]
     knowledge.write(id=document.id, title="backoff policy")
-    assert history.find("gateway") == []
-    assert titles(history.find("backoff")) == ["backoff policy"]
+    assert history.page("gateway").items == []
+    assert titles(history.page("backoff").items) == ["backoff policy"]
 
 
 # --- tenants
@@ -484,8 +484,8 @@ def test_each_tenant_sees_its_own(store: Store, clock: FakeClock) -> None:
     theirs = fill(store, clock, "theirs")
     Cache(store, tenant="mine", clock=clock).searches.put("retries of mine", [RESULT])
     mine = past_of(store, clock, "mine")
-    assert len(past_of(store, clock, "theirs").find("retries")) == 4
-    assert titles(mine.find()) == titles(mine.find("retries")) == ["retries of mine"]
+    assert len(past_of(store, clock, "theirs").page("retries").items) == 4
+    assert titles(mine.page().items) == titles(mine.page("retries").items) == ["retries of mine"]
     for source in TABLES_OF:
         for key in theirs.values():
             with pytest.raises(NotFound):
@@ -545,7 +545,7 @@ def test_damaged_payloads_are_shown_as_text(store: Store, history: History, tabl
     nasty = [each for each in NASTY if isinstance(store, SqliteParts) or _is_text(each)]
     for number, payload in enumerate(nasty):
         put(store, f"{number:08x}", f"retries {number}", payload, table=table)
-    for found in (history.find(limit=100), history.find("retries", limit=100)):
+    for found in (history.page(limit=100).items, history.page("retries", limit=100).items):
         assert len(found) == len(nasty)
         for past in found:
             assert_harmless(past)
@@ -571,7 +571,7 @@ def test_any_payload_is_harmless(payload: bytes, table: str) -> None:
     for name in TABLES_OF[table]:  # type: ignore[index]
         put(store, "0", "retries", payload, table=name)
     history = past_of(store, clock)
-    for past in (*history.find(), *history.find("retries")):
+    for past in (*history.page().items, *history.page("retries").items):
         assert_harmless(past)
     assert history.entry(table, "0").entry.payload == payload
     msgspec.json.encode(history.entry(table, "0").data)
@@ -600,7 +600,7 @@ def test_any_json_is_harmless(held: Any) -> None:
     payload = json.dumps(held).encode()
     for number, name in enumerate(name for tables in TABLES_OF.values() for name in tables):
         put(store, str(number), "retries", payload, table=name)
-    for past in past_of(store, clock).find():
+    for past in past_of(store, clock).page().items:
         assert_harmless(past)
 
 
@@ -620,7 +620,7 @@ def test_any_json_is_harmless(held: Any) -> None:
 def test_titles_are_bounded_and_cleaned(history: History, store: Store, title: str) -> None:
     """A title of a megabyte, control characters and direction overrides are never shown."""
     put(store, "0", title, msgspec.json.encode([{"title": title, "href": f"https://e.org/{title}", "body": title}]))
-    for past in (*history.find(), *history.find("retries")):
+    for past in (*history.page().items, *history.page("retries").items):
         assert_harmless(past)
 
 
@@ -628,14 +628,14 @@ def test_titles_are_bounded_and_cleaned(history: History, store: Store, title: s
 def test_a_context_of_another_format_is_shown(history: History, cache: Cache) -> None:
     """A script's own context of a research is shown from its beginning, in any format."""
     cache.researches.put("retries", "general", ResearchContext('{"summary": "They stop."}', [], []))
-    assert [each.snippet for each in history.find()] == ['{"summary": "They stop."}']
+    assert [each.snippet for each in history.page().items] == ['{"summary": "They stop."}']
 
 
 def test_an_unreadable_store_is_an_error(clock: FakeClock) -> None:
     """An unreadable database is an error; an empty history would be false."""
     methods = ("listings.timeline", "nearest.scopes", "rows.get", "rows.get_whole")
     history = past_of(refusing(StoreBusy("another process writes"), *methods), clock)
-    for look in (history.find, lambda: history.find("retries"), lambda: history.entry("search", "0")):
+    for look in (history.page, lambda: history.page("retries"), lambda: history.entry("search", "0")):
         with pytest.raises(StoreBusy):
             look()
 
@@ -649,7 +649,7 @@ def test_rows_that_another_program_wrote_are_harmless(tmp_path: Path, clock: Fak
     connection.close()
     for query in ("", "retries"):
         with suppress(StoreError):
-            for past in past_of(store, clock).find(query):
+            for past in past_of(store, clock).page(query).items:
                 assert_harmless(past)
     store.close()
 
@@ -667,8 +667,8 @@ def test_the_real_model_finds_by_meaning(store: Store, clock: FakeClock) -> None
     for query in ("best practices for rag pipelines", "GitHub API rate limits", "colour of the autumn sea"):
         cache.searches.put(query, [RESULT])
     history = past_of(store, clock, embedder=MiniLM())
-    found = history.find("rag pipeline best practices")
+    found = history.page("rag pipeline best practices").items
     assert found[0].title == "best practices for rag pipelines"
     assert found[0].similarity > 0.9
     assert "colour of the autumn sea" not in titles(found)
-    assert titles(history.find("how many requests may I send to github"))[0] == "GitHub API rate limits"
+    assert titles(history.page("how many requests may I send to github").items)[0] == "GitHub API rate limits"

@@ -36,7 +36,7 @@ def fill(app: App) -> dict[str, str]:
     app.cache.researches.put("retries in a research", "general", ResearchContext("They stop.", [], []))
     app.cache.runs.put(RUN, "retries in a run", "corpus", {"question": "x", "state": "gathering"})
     app.knowledge.write("retries in a document", "Three, with jitter.")
-    return {each.title: each.id for each in app.history.find()}
+    return {each.title: each.id for each in app.history.page().items}
 
 
 def look(client: TestClient, **parameters: Any) -> dict[str, Any]:

@@ -123,8 +123,8 @@ def test_nothing_from_outside_is_markup(client: TestClient, app: App) -> None:
     """Searches, results, quotations and documents are text on every page; only web URLs are links."""
     evil(app)
     addresses = ["/", "/cache", "/knowledge", "/experiments", "/login", f"/runs/{NOWHERE}", "/nowhere"]
-    addresses += [f"/entries/{each.source}/{each.id}" for each in app.history.find() if each.source == "search"]
-    addresses += [f"/knowledge/{each.id}" for each in app.history.find(source="knowledge")]
+    addresses += [f"/entries/{each.source}/{each.id}" for each in app.history.page().items if each.source == "search"]
+    addresses += [f"/knowledge/{each.id}" for each in app.history.page(source="knowledge").items]
     for address in addresses:
         page = shown(client, address, 404 if address == "/nowhere" else 200)
         assert not [each for each in page.links() if each.startswith("javascript")]
@@ -242,7 +242,7 @@ def test_buttons_depend_on_the_role(client: TestClient, app: App, token: Callabl
     """A reader sees none that would be refused, a writer no deletion."""
     mine = app.serving(Identity("lab", "ada", "admin", "0" * 16))
     mine.cache.searches.put("retries", [RESULT])
-    key = mine.history.find()[0].id
+    key = mine.history.page().items[0].id
     mine.cache.runs.put(NOWHERE, "x", "x", {"question": "x", "engines": [{"name": "x"}], "state": "gathering"})
     document = mine.knowledge.write("retries", "x").document.id
     for role, may in (("reader", set()), ("writer", {"POST"}), ("admin", {"POST", "DELETE"})):

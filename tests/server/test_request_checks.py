@@ -309,7 +309,7 @@ def fill(app: App, tenant: str) -> dict[str, str]:
     mine.cache.runs.put(RUN, f"{MARK} run", MARK, record)
     document = mine.knowledge.write(f"{MARK} document", MARK, tags=[MARK], agent=MARK).document
     mine.cache.tools.put("web_fetch", f"{MARK} tool", {"x": MARK})
-    ids = {each.source if each.title != f"{MARK} run" else "run": each.id for each in mine.history.find()}
+    ids = {each.source if each.title != f"{MARK} run" else "run": each.id for each in mine.history.page().items}
     assert ids["knowledge"] == document.id
     mine.close()
     return ids

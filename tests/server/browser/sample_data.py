@@ -145,7 +145,7 @@ def furnish(folder: Path) -> Furnished:
             app.search(query)
         stopped = _stopped(app)
         written = _written(app)
-        entry = app.history.find(source="search", limit=1)[0].id
+        entry = app.history.page(source="search", limit=1).items[0].id
     with App(made.settings, Mode(at=now - 60 * DAY)) as app:
         app.search("how long ago a response was made")  # expired; the next write would sweep it
     _count(made, now)
