@@ -8,7 +8,7 @@ near-copy of another.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from msgspec import Struct
@@ -51,11 +51,9 @@ def calibrate(
     `lowest_for_served`), with an unbiased estimate of what it serves.
 
     A label is true if the pair of that score asks the same. The threshold comes from all different pairs. `served` and
-    `wrong` do not come from it: judged by the pairs that chose it, a threshold looks better than it is. Among the same
-    pairs and among the different ones, those at even positions choose a threshold that judges those at odd positions,
-    and vice versa (two-fold cross-fitting, not random); the counts are pooled. So both describe thresholds from half
-    the labels, which tend to serve a little less; a half with too few labels serves nothing. The intervals treat the
-    pooled pairs as independent draws, which is nearly so.
+    `wrong` do not come from it: judged by the pairs that chose it, a threshold looks better than it is. They are pooled
+    counts of `cross_fitted`, so both describe thresholds from half the labels, which tend to serve a little less. The
+    intervals treat the pooled pairs as independent draws, which is nearly so.
 
     Raises:
         InvalidInput: scores and labels differ in number, no threshold keeps `max_wrong_of_served`, or as in
@@ -66,21 +64,18 @@ def calibrate(
     different = [score for score, label in zip(scores, labels, strict=True) if not label]
     same = [score for score, label in zip(scores, labels, strict=True) if label]
     _check(same)
-    threshold = lowest_threshold(different, max_wrong)
-    if max_wrong_of_served is not None:
-        threshold = max(threshold, lowest_for_served(same, different, max_wrong_of_served))
+
+    def choose(same: Sequence[float], different: Sequence[float]) -> float:
+        lowest, bound = lowest_threshold(different, max_wrong), max_wrong_of_served
+        return lowest if bound is None else max(lowest, lowest_for_served(same, different, bound))
+
+    threshold = choose(same, different)
     if threshold == math.inf:
         raise InvalidInput(
             f"on these {len(scores):,} pairs no threshold keeps the wrong ones among the served within "
             f"{max_wrong_of_served} for certain; allow more, or label more pairs"
         )
-    served = wrong = 0
-    for half in (0, 1):
-        chosen = _threshold_or_none(different[half::2], max_wrong)
-        if max_wrong_of_served is not None:
-            chosen = max(chosen, lowest_for_served(same[half::2], different[half::2], max_wrong_of_served))
-        served += _count(same[1 - half :: 2], chosen)
-        wrong += _count(different[1 - half :: 2], chosen)
+    served, wrong = cross_fitted(same, different, choose)
     return Calibration(
         threshold=threshold,
         max_wrong=max_wrong,
@@ -144,6 +139,24 @@ def lowest_for_served(same: Sequence[float], different: Sequence[float], max_wro
     return found
 
 
+def cross_fitted(
+    right: Sequence[float], wrong: Sequence[float], choose: Callable[[Sequence[float], Sequence[float]], float]
+) -> tuple[int, int]:
+    """Return how many of the right and of the wrong scores are accepted by two-fold cross-fitting, not random: on both
+    sides, those at even positions choose a threshold that judges those at odd positions, and vice versa. A half with
+    too few scores to choose accepts nothing.
+    """
+    accepted = [0, 0]
+    for half in (0, 1):
+        try:
+            chosen = choose(right[half::2], wrong[half::2])
+        except InvalidInput:
+            continue
+        for place, side in enumerate((right, wrong)):
+            accepted[place] += sum(score >= chosen for score in side[1 - half :: 2])
+    return accepted[0], accepted[1]
+
+
 def interval(successes: int, trials: int) -> Interval:
     """Return the share of `successes` in `trials` with its exact two-sided 95 % interval (Clopper and Pearson, 1934).
 
@@ -194,16 +207,6 @@ def _exact(max_wrong: float) -> Fraction:
     if not 0 < max_wrong < 1:
         raise InvalidInput(f"max_wrong is {max_wrong}; it must be between 0 and 1, for instance 0.01")
     return Fraction(repr(float(max_wrong)))
-
-
-def _threshold_or_none(wrong_scores: Sequence[float], max_wrong: float) -> float:
-    """Return the lowest threshold, or +inf (serves nothing) if there are too few labels."""
-    enough = _allowed(len(wrong_scores), max_wrong) >= 0
-    return lowest_threshold(wrong_scores, max_wrong) if enough else math.inf
-
-
-def _count(scores: Sequence[float], threshold: float) -> int:
-    return sum(score >= threshold for score in scores)
 
 
 def _check(scores: Sequence[float]) -> None:

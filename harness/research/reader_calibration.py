@@ -1,6 +1,5 @@
 """Thresholds of the reader from labelled texts: conformal risk control, for each of its decisions."""
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TypeVar
@@ -8,10 +7,9 @@ from typing import TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from harness.core.calibration import Interval, highest_threshold, interval, lowest_threshold
+from harness.core.calibration import Interval, cross_fitted, highest_threshold, interval, lowest_threshold
 from harness.core.reading_calibration import ReadingCalibration
 from harness.core.support import SupportProbabilities
-from harness.errors import InvalidInput
 from harness.ports import Embedder, Progress, Reader
 from harness.research.relevance import relevance
 
@@ -107,13 +105,5 @@ def _decided(
     right, wrong = (
         [score for score, label in zip(scores, labels, strict=True) if label == wanted] for wanted in (True, False)
     )
-    threshold = choose(right, wrong)
-    accepted = [0, 0]
-    for half in (0, 1):
-        try:
-            chosen = choose(right[half::2], wrong[half::2])
-        except InvalidInput:  # too few in this half: it accepts nothing
-            chosen = math.inf
-        for place, side in enumerate((right, wrong)):
-            accepted[place] += sum(score >= chosen for score in side[1 - half :: 2])
-    return Decided(decision, threshold, interval(accepted[0], len(right)), interval(accepted[1], len(wrong)))
+    accepted, mistaken = cross_fitted(right, wrong, choose)
+    return Decided(decision, choose(right, wrong), interval(accepted, len(right)), interval(mistaken, len(wrong)))
