@@ -55,7 +55,7 @@ def explain(
 
 def _print_candidate(number: int, candidate: "Candidate", now: float, explained: "Explanation") -> None:
     from harness.core.audits import REFUSAL
-    from harness.core.equivalence import sureness
+    from harness.core.reading_calibration import sigmoid
 
     decision = candidate.decision
     age = age_in_words(now - candidate.entry.created_at)
@@ -66,7 +66,7 @@ def _print_candidate(number: int, candidate: "Candidate", now: float, explained:
         needs = f"{decision.required + max(0.0, explained.threshold):.3f}" if decision.required <= 1 else "never enough"
         typer.echo(f"   similarity {decision.similarity:.3f}, needs {needs}; {age}")
     if decision.probability is not None:
-        total = f"in total {sureness(decision.score):.1%}, needs {sureness(explained.threshold):.1%}"
+        total = f"in total {sigmoid(decision.score):.1%}, needs {sigmoid(explained.threshold):.1%}"
         typer.echo(f"   verifier: {decision.probability:.1%} sure that both have one answer; {total}")
     passed = ", ".join(verdict.guard for verdict in decision.verdicts if verdict.passed)
     if passed:

@@ -48,10 +48,7 @@ def search_key(query: str, engine: str = DEFAULT_ENGINE, options: Mapping[str, A
     text = normalise(query)
     if engine != DEFAULT_ENGINE or options:
         text += "\0" + canonical_json({"engine": engine, "options": options or {}})
-    try:
-        return sha256(text.encode()).hexdigest()
-    except UnicodeEncodeError:
-        raise _broken_unicode() from None
+    return _hashed(text)
 
 
 def research_key(task: str, task_type: str, fingerprint: str = "") -> str:
@@ -63,10 +60,7 @@ def research_key(task: str, task_type: str, fingerprint: str = "") -> str:
         InvalidInput: see `search_key`.
     """
     text = f"{normalise(task)}|{task_type.lower()}"
-    try:
-        return sha256((f"{text}\0{fingerprint}" if fingerprint else text).encode()).hexdigest()
-    except UnicodeEncodeError:
-        raise _broken_unicode() from None
+    return _hashed(f"{text}\0{fingerprint}" if fingerprint else text)
 
 
 def page_key(url: str, reader: str) -> str:
@@ -90,11 +84,8 @@ def tool_key(cache_type: str, query: str) -> str:
     normalise(query)  # raises for an unusable query
     query = query.strip()
     text = query.lower() if in_words(query) else canonical_url(query)
-    try:
-        query.encode()  # a canonical URL has replaced broken characters
-        return sha256(f"{name}:{text}".encode()).hexdigest()
-    except UnicodeEncodeError:
-        raise _broken_unicode() from None
+    _hashed(query)  # raises for broken characters, which a canonical URL has replaced
+    return _hashed(f"{name}:{text}")
 
 
 def checked_cache_type(cache_type: str) -> str:
@@ -213,5 +204,8 @@ def _why_unusable(text: object) -> str:
     return "the query is empty; say what to look for"
 
 
-def _broken_unicode() -> InvalidInput:
-    return InvalidInput("the query contains a lone surrogate (broken Unicode); retype or re-encode it")
+def _hashed(text: str) -> str:
+    try:
+        return sha256(text.encode()).hexdigest()
+    except UnicodeEncodeError:
+        raise InvalidInput("the query contains a lone surrogate (broken Unicode); retype or re-encode it") from None

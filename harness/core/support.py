@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from harness.core.citations import is_quoted_in
 from harness.core.equivalence import roles
-from harness.core.equivalence.comparison import MAX_ORDERED, Comparison, compare
+from harness.core.equivalence.comparison import Comparison, compare
 from harness.core.equivalence.guards import identities, unmatched_quantities
 from harness.core.equivalence.polarity import MAX_COMPARED, opposite_functions, opposites_among
 from harness.core.equivalence.reading import Reading, form
@@ -200,17 +200,9 @@ def _moved(pair: Comparison) -> str | None:
     if roles.opposed_prepositions(pair) or roles.exchanged_pronouns(pair) or roles.only_one_is_passive(pair):
         return "who or what acts has changed places"
     passive, other = (_is_passive(side) for side in (pair.a, pair.b))
-    if passive == other and _is_reversed(pair):
+    if passive == other and roles.is_reversed(pair):
         return "words have changed places"
     return None
-
-
-def _is_reversed(pair: Comparison) -> bool:
-    """Return whether three words of the sentence are in reversed order in the quotation ("dog bit man")."""
-    runs: list[tuple[int, int]] = []  # place in the quotation, longest reversed run to there
-    for _, place in pair.pairs[:MAX_ORDERED]:
-        runs.append((place, 1 + max((length for earlier, length in runs if earlier > place), default=0)))
-    return any(length >= roles.ACROSS for _, length in runs)
 
 
 def _is_passive(reading: Reading) -> bool:

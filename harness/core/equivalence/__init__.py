@@ -6,7 +6,7 @@ weighs the rest, with a verifier or (`requirement.py`) without; `lexicon.py` has
 the calibrated rule.
 """
 
-from harness.core.equivalence.decision import Decision, Examined, Rule, decide, examine, judge, sureness
+from harness.core.equivalence.decision import Decision, Examined, Rule, decide, examine, judge
 from harness.core.equivalence.guards import GUARDS, Verdict
 from harness.core.equivalence.requirement import LEAST_REQUIRED
 from harness.core.equivalence.shipped import SHIPPED, promised, rule_for
@@ -24,5 +24,4 @@ __all__ = [
     "judge",
     "promised",
     "rule_for",
-    "sureness",
 ]

@@ -172,11 +172,6 @@ def judge(examined: Examined, rule: Rule, probability: float | None) -> Decision
     return Decision(accepted, score, examined.similarity, examined.required, verdicts, probability, verified)
 
 
-def sureness(score: float) -> float:
-    """Return the probability (0..1) for a score of a rule with weights."""
-    return 1.0 / (1.0 + exp(-max(-500.0, score)))
-
-
 def logit(probability: float) -> float:
     """Return the log-odds of a probability (0..1), within `MAX_LOGIT` of zero."""
     least = 1.0 / (1.0 + exp(MAX_LOGIT))

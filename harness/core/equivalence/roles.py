@@ -121,8 +121,11 @@ def turned_opposites(pair: Comparison) -> tuple[str, str] | None:
 def exchanged_across(pair: Comparison) -> bool:
     """Return whether two words have moved to the other side of a third. Long keyword queries may."""
     keywords = pair.a.is_keywords and pair.b.is_keywords
-    if keywords and len(pair.pairs) > ACROSS:
-        return False
+    return not (keywords and len(pair.pairs) > ACROSS) and is_reversed(pair)
+
+
+def is_reversed(pair: Comparison) -> bool:
+    """Return whether three words are in reversed order ("dog bit man")."""
     # pairs of a place in b and the number of counterparts up to it in reversed order
     reversed_until: list[tuple[int, int]] = []
     for _, place in pair.pairs[:MAX_ORDERED]:

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.core.equivalence import Rule, decide, examine, judge, promised, rule_for, sureness
+from harness.core.equivalence import Rule, decide, examine, judge, promised, rule_for
 from harness.core.equivalence.comparison import compare
 from harness.core.equivalence.decision import FEATURES, MAX_LOGIT, logit
 from harness.core.equivalence.reading import read
+from harness.core.reading_calibration import sigmoid
 from harness.errors import InvalidInput
 from harness.models.local.tokenizer import vocabulary
 
@@ -93,7 +94,7 @@ def test_a_higher_probability_never_accepts_less() -> None:
     found = [logit(each / 100) for each in range(101)]
     assert found == sorted(found)
     assert (found[0], found[-1]) == (pytest.approx(-MAX_LOGIT), pytest.approx(MAX_LOGIT))
-    assert sureness(logit(0.3)) == pytest.approx(0.3)
+    assert sigmoid(logit(0.3)) == pytest.approx(0.3)
 
 
 def test_each_share_has_a_threshold() -> None:
