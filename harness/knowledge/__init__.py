@@ -6,7 +6,7 @@ from heapq import nlargest
 from typing import Unpack
 
 from harness.knowledge import knowledge_checks as checks
-from harness.knowledge.knowledge_documents import KnowledgeDocument, LookupResult, WriteResult
+from harness.knowledge.knowledge_documents import KnowledgeDocument, LookupResult, WriteResult, decode
 from harness.knowledge.knowledge_lookup import Criteria, KnowledgeLookup
 from harness.knowledge.knowledge_rows import HISTORY, KNOWLEDGE, KnowledgeRows, readable
 from harness.knowledge.knowledge_writing import DEFAULT_CONFIDENCE, KnowledgeWriter, WriteOptions
@@ -120,7 +120,8 @@ class Knowledge:
         Raises:
             StoreError: the store cannot be read (`StoreCorrupt`: the document is damaged).
         """
-        return self._lookup.get(document_id)
+        row = self._rows.row(document_id)
+        return None if row is None else decode(row)
 
     def list(
         self, limit: int = 20, *, tags: Sequence[str] | None = None, agent: str | None = None
@@ -179,4 +180,9 @@ class Knowledge:
         Raises:
             StoreError: the store cannot be read.
         """
-        return self._writer.history(document_id)
+        row = self._rows.row(document_id)
+        if row is None:
+            return []
+        before = self._rows.store.listings.find(HISTORY, self._rows.tenant, {"document_id": row.key})
+        below = [document for document in readable(before) if document.version < row.own.version]
+        return [*readable([row]), *sorted(below, key=lambda document: -document.version)]

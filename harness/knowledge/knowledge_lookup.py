@@ -64,11 +64,6 @@ class KnowledgeLookup:
                 stale.append(document.id)
         return self._by_meaning(query, criteria, url_key, stale)
 
-    def get(self, document_id: str) -> KnowledgeDocument | None:
-        """See `Knowledge.get`."""
-        row = self._rows.row(document_id)
-        return None if row is None else decode(row)
-
     def _by_meaning(self, query: str, criteria: Criteria, url_key: str, stale: list[str]) -> LookupResult:
         fitting: list[tuple[KnowledgeDocument, float]] = []
         for document, similarity in self._candidates(query, criteria, url_key):

@@ -15,7 +15,7 @@ from harness.core.tables import KnowledgeHistoryColumns
 from harness.errors import InvalidInput, StoreBusy
 from harness.knowledge import knowledge_checks as checks
 from harness.knowledge.knowledge_documents import KnowledgeDocument, WriteResult, decode, encode
-from harness.knowledge.knowledge_rows import HISTORY, KNOWLEDGE, KnowledgeRows, readable
+from harness.knowledge.knowledge_rows import HISTORY, KNOWLEDGE, KnowledgeRows
 
 log = logging.getLogger(__name__)
 
@@ -63,7 +63,7 @@ _FIELD_CHECKS: Mapping[str, Callable[[Any], Any]] = {
 
 
 class KnowledgeWriter:
-    """Writing and deleting documents, and their history."""
+    """Writing and deleting documents, with their history."""
 
     def __init__(self, rows: KnowledgeRows, ttl: float) -> None:
         self._rows = rows
@@ -93,15 +93,6 @@ class KnowledgeWriter:
         deleted = self._rows.store.rows.delete(KNOWLEDGE, self._rows.tenant, [row.key])
         self._forget_history(row.key)
         return deleted > 0
-
-    def history(self, document_id: str) -> list[KnowledgeDocument]:
-        """See `Knowledge.history`."""
-        row = self._rows.row(document_id)
-        if row is None:
-            return []
-        before = self._rows.store.listings.find(HISTORY, self._rows.tenant, {"document_id": row.key})
-        below = [document for document in readable(before) if document.version < row.own.version]
-        return [*readable([row]), *sorted(below, key=lambda document: -document.version)]
 
     def _checked(self, given: Mapping[str, Any]) -> Change:
         now = self._rows.clock()
