@@ -30,7 +30,7 @@ from harness.core.rank_fusion import reciprocal_rank_fusion
 from harness.core.text import words
 from harness.models.local.embedder import MiniLM
 from harness.models.local.reader import MiniLMReader
-from harness.ports import SearchEngine, Store, Vectors
+from harness.ports import SearchEngine, Store, Vectors, silent
 from harness.research.reranking import reranked
 from harness.sources.corpus.engine import open_corpus
 from harness.sources.corpus.local_documents import FileSource
@@ -150,10 +150,10 @@ def contenders(task: Task, remembered: RememberedEmbedder, folder: Path) -> dict
     embedder = QuestionsLive(remembered)
     chunks = [chunk.text for text in whole for chunk in token_chunks(text, embedder.count_tokens)]
     remembered.prepare([*_passage_texts(file), *whole, *chunks])
-    by_words = open_corpus(str(file), folder / "words", _silent)
-    open_corpus(str(file), folder / "hybrid", _silent, embedder).embed()
+    by_words = open_corpus(str(file), folder / "words", silent)
+    open_corpus(str(file), folder / "hybrid", silent, embedder).embed()
     start = time.perf_counter()
-    hybrid = open_corpus(str(file), folder / "hybrid", _silent, embedder)
+    hybrid = open_corpus(str(file), folder / "hybrid", silent, embedder)
     say(f"{task.name}: opened in {1000 * (time.perf_counter() - start):.0f} ms, {hybrid.options['mode']}")
     ids = [each["id"] for each in task.documents]
     bm25, cosine = _plain_bm25(task, folder / "plain.db"), _plain_cosine(ids, remembered.embed(whole), embedder)
@@ -269,10 +269,6 @@ def _plain_cosine(ids: Sequence[str], vectors: Vectors, embedder: QuestionsLive)
         return [ids[at] for at in np.argsort(-cosines, kind="stable")[:_POOL]]
 
     return rank
-
-
-def _silent(what: str, done: int, total: int) -> None:
-    """Show no progress: the vectors are there."""
 
 
 def _table(name: str, split: str, figures: Mapping[str, Mapping[str, Any]]) -> str:

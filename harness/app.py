@@ -18,7 +18,7 @@ from harness.errors import InvalidInput
 from harness.identity import LOCAL, Identity
 from harness.models.from_settings import Models
 from harness.models.local.tokenizer import rarity, vocabulary
-from harness.ports import Progress, Store
+from harness.ports import Progress, Store, silent
 from harness.settings import Settings, load, run_settings
 from harness.sources.from_settings import Sources
 from harness.storage.forks import cached_property, free_in_child
@@ -37,10 +37,6 @@ if TYPE_CHECKING:
     from harness.vector_cache import VectorCache
 
 JOURNAL = "memory-journal.jsonl"
-
-
-def _silent(what: str, done: int, total: int) -> None:
-    """Show no progress."""
 
 
 class Mode(Struct, frozen=True, kw_only=True):
@@ -77,7 +73,7 @@ class App:
         mode: Mode = DEFAULT_MODE,
         *,
         database: Path | None = None,
-        progress: Progress = _silent,
+        progress: Progress = silent,
         identity: Identity | None = None,
         lender: "App | None" = None,
     ) -> None:

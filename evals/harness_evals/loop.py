@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from harness.core.statistics import alpha_share, noise_floor
 from harness.errors import HarnessError, InvalidInput
-from harness.ports import Progress
+from harness.ports import Progress, silent
 from harness.settings import Settings
 from harness_evals.journal import (
     JOURNAL,
@@ -134,7 +134,7 @@ class Loop:
         is_new = not (folder / JOURNAL).exists()
         if not is_new:
             self._go_on(read_journal(folder))
-        self._progress: Progress = _silent
+        self._progress: Progress = silent
         self._done = self._expected = 0
         self._journal = JournalWriter(folder)
         if is_new:
@@ -155,7 +155,7 @@ class Loop:
         """Measure the noise floor, then run one experiment after the other; yield each when it is in the journal. At
         the end, `ended` is the reason. `progress` counts runs of tasks.
         """
-        self._progress = progress or _silent
+        self._progress = progress or silent
         self._done, self._expected = 0, self.runs_left
         if self.noise_floor is None:
             self.noise_floor = self._measured_noise()
@@ -368,10 +368,6 @@ class Loop:
 def expected_runs(options: Options, tasks: Sequence[Task]) -> int:
     """Return the number of runs of a loop, if every experiment runs all tasks of `tune`."""
     return (options.experiments + 1) * _runs(options, [task for task in tasks if task.split == "tune"])
-
-
-def _silent(what: str, done: int, total: int) -> None:
-    """Show no progress."""
 
 
 def _runs(options: Options, tasks: Sequence[Task]) -> int:

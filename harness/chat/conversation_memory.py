@@ -12,17 +12,13 @@ from harness.chat.memory_rows import MemoryRows
 from harness.chat.memory_search import MemorySearch
 from harness.chat.memory_writing import Added, MemoryWriter
 from harness.chat.transfer import Imported, MemoryTransfer
-from harness.ports import Embedder, Progress, Store
+from harness.ports import Embedder, Progress, Store, silent
 from harness.settings import VectorStoreSettings
 
 if TYPE_CHECKING:
     from harness.core.redaction import Redactor
 
 __all__ = ["Added", "Imported", "Memory", "MemoryStats"]
-
-
-def _silent(what: str, done: int, total: int) -> None:
-    """Show no progress."""
 
 
 @dataclass(eq=False, repr=False)
@@ -90,7 +86,7 @@ class Memory:
         )
         self.search = MemorySearch(self.rows, self.rarity)
         self.listing = MemoryListing(self.rows, journal, self.place)
-        self.writer = MemoryWriter(self.rows, self.listing, journal, folder, self.progress or _silent)
+        self.writer = MemoryWriter(self.rows, self.listing, journal, folder, self.progress or silent)
         self.transfer = MemoryTransfer(self.rows)
 
     def close(self) -> None:

@@ -8,7 +8,7 @@ from harness.ports.listings import NOTHING, Listings
 from harness.ports.locks import Locks
 from harness.ports.nearest import Nearest
 from harness.ports.page_reader import PageReader
-from harness.ports.progress import Progress, Stopped
+from harness.ports.progress import Progress, Stopped, silent
 from harness.ports.reader import Reader
 from harness.ports.rows import Rows
 from harness.ports.search_engine import SearchEngine, SearchResult
@@ -39,4 +39,5 @@ __all__ = [
     "Usage",
     "Vectors",
     "Verifier",
+    "silent",
 ]

@@ -12,3 +12,7 @@ class Progress(Protocol):
 
     def __call__(self, what: str, done: int, total: int) -> None:
         """Show it; must be quick, and raise nothing but `Stopped`, which ends the work."""
+
+
+def silent(what: str, done: int, total: int) -> None:
+    """Show no progress."""

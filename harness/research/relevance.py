@@ -6,7 +6,7 @@ from typing import Self
 from msgspec import Struct
 
 from harness.core.text import content_words, stem
-from harness.ports import Embedder, Progress, Reader
+from harness.ports import Embedder, Progress, Reader, silent
 
 MIN_SIMILARITY = 0.35
 """Below this cosine similarity, texts have no common subject for all-MiniLM-L6-v2."""
@@ -59,12 +59,8 @@ def promise(similarity: float, share: float) -> float:
     return similarity + SHARED_WORDS * share
 
 
-def _silent(what: str, done: int, total: int) -> None:
-    """Show no progress."""
-
-
 def relevance(
-    question: str, texts: Sequence[str], reader: Reader, embedder: Embedder, progress: Progress = _silent
+    question: str, texts: Sequence[str], reader: Reader, embedder: Embedder, progress: Progress = silent
 ) -> list[float]:
     """Return how likely (0..1) each text answers the question, by reader and vectors.
 
