@@ -1,12 +1,11 @@
 """Embedder that may be unreachable, with a fallback."""
 
 import logging
-import os
-import threading
 from collections.abc import Sequence
 
 from harness.errors import EmbeddingError
 from harness.ports import Embedder, Vectors
+from harness.storage import forks
 
 log = logging.getLogger(__name__)
 
@@ -22,8 +21,6 @@ class FirstAvailable:
     def __init__(self, first: Embedder, second: Embedder) -> None:
         self._first = first
         self._second = second
-        self._chosen: Embedder | None = None
-        self._choosing: dict[int, threading.Lock] = {}
         self._failure: EmbeddingError | None = None
 
     def __repr__(self) -> str:
@@ -32,36 +29,29 @@ class FirstAvailable:
     @property
     def id(self) -> str:
         """Id of the chosen embedder; see `Embedder.id`."""
-        return self._embedder().id
+        return self._chosen.id
 
     @property
     def dimension(self) -> int:
         """Length of a vector of the chosen embedder."""
-        return self._embedder().dimension
+        return self._chosen.dimension
 
     @property
     def failure(self) -> EmbeddingError | None:
         """Error because of which `first` was not chosen, if any."""
-        self._embedder()
+        _ = self._chosen
         return self._failure
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """See `Embedder.embed`."""
-        return self._embedder().embed(texts)
+        return self._chosen.embed(texts)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """See `Embedder.count_tokens`."""
-        return self._embedder().count_tokens(texts)
+        return self._chosen.count_tokens(texts)
 
-    def _embedder(self) -> Embedder:
-        if self._chosen is None:
-            # one lock per process: a forked child may inherit a locked one, which nothing would release
-            with self._choosing.setdefault(os.getpid(), threading.Lock()):
-                if self._chosen is None:
-                    self._chosen = self._choose()
-        return self._chosen
-
-    def _choose(self) -> Embedder:
+    @forks.cached_property
+    def _chosen(self) -> Embedder:
         try:
             log.debug("using the embedder %s, %d dimensions", self._first.id, self._first.dimension)
         except EmbeddingError as error:
