@@ -42,26 +42,53 @@ class ChunkStore:
     tokens of the embedder, where the text allows.
     """
 
-    def __init__(self, rows: VectorRows, chunk_tokens: tuple[int, int]) -> None:
-        self._rows = rows
-        self._chunk_tokens = chunk_tokens
+    chunk_threshold: float | None
+    chunk_tokens: tuple[int, int]
+    _rows: VectorRows
 
-    def add(
+    def add_document(
+        self,
+        document: str,
+        text: str,
+        metadata: Mapping[str, Any] | None = None,
+        section: str | None = None,
+        *,
+        ttl: float | None = None,
+    ) -> int:
+        """Split `text` into chunks of `chunk_tokens` (200 to 350) tokens of the embedder and store them; return their
+        number.
+
+        An existing document with this id is replaced atomically: a search finds either the old or the new chunks.
+        `metadata` (JSON) is returned with every chunk; `section` names the part of a larger work. With a `ttl`
+        (seconds), the chunks expire.
+
+        Raises:
+            InvalidInput: no id, no text, a text over `MAX_DOCUMENT_CHARS`, unusable metadata, or an unusable `ttl`.
+            EmbeddingError: embedding failed.
+            StoreError: the store cannot be written.
+        """
+        return len(self._add(document, text, metadata, section, ttl))
+
+    def _add(
         self, document: str, text: str, metadata: Mapping[str, Any] | None, section: str | None, ttl: float | None
     ) -> list[Entry]:
-        """Store a document's chunks and return their rows; see `VectorCache.add_document`."""
+        """Do what `add_document` does; return the rows."""
         entries = self._cut(document, text, metadata, section, ttl)
         rows = self._rows
         rows.store.rows.replace(CHUNKS, rows.tenant, entries, instead_of=rows.of_document(document))
         return entries
 
-    def embedded(
-        self, document: str, text: str, metadata: Mapping[str, Any] | None, ttl: float | None
+    def embedded_document(
+        self, document: str, text: str, metadata: Mapping[str, Any] | None = None, *, ttl: float | None = None
     ) -> list[EmbeddedChunk]:
-        """See `VectorCache.embedded_document`."""
+        """Return a document's chunks with their vectors, in order. Add the document if it is missing, damaged, expired,
+        or stored with another text or metadata.
+
+        Raises as `add_document` does, and `StoreCorrupt` if a row is damaged.
+        """
         entries = self._entries(document)
         if not self._is_current(entries, text, metadata):
-            entries = self.add(document, text, metadata, None, ttl)
+            entries = self._add(document, text, metadata, None, ttl)
         return [_embedded(entry) for entry in entries]
 
     def _is_current(self, entries: list[Entry], text: str, metadata: Mapping[str, Any] | None) -> bool:
@@ -80,22 +107,47 @@ class ChunkStore:
         return bool(entries) and sound and stored == "".join(text.split())
 
     def cut(self, document: str, text: str, metadata: Mapping[str, Any] | None = None) -> list[EmbeddedChunk]:
-        """See `VectorCache.cut`."""
+        """Return the chunks that `add_document` would store, without storing them. Raises as it does."""
         return [_embedded(entry) for entry in self._cut(document, text, metadata, None, None)]
 
     def drop_expired(self) -> int:
-        """See `VectorCache.drop_expired`."""
+        """Delete the expired chunks of every space; return their number.
+
+        Raises:
+            StoreError: the store cannot be written.
+        """
         return self._rows.store.rows.sweep(CHUNKS, self._rows.tenant, self._rows.clock())
 
-    def remove(self, document: str) -> int:
-        """See `VectorCache.remove_document`."""
+    def remove_document(self, document: str) -> int:
+        """Remove a document's chunks; return their number.
+
+        Raises:
+            InvalidInput: no id.
+            StoreError: the store cannot be written.
+        """
         rows = self._rows
         return rows.store.rows.replace(CHUNKS, rows.tenant, (), instead_of=rows.of_document(document))
 
-    def search(
-        self, query: str, k: int, threshold: float, *, per_document: int | None, min_chunks: int
+    def search_chunks(
+        self,
+        query: str,
+        k: int = 8,
+        *,
+        threshold: float | None = None,
+        per_document: int | None = None,
+        min_chunks: int = 1,
     ) -> list[Anchor]:
-        """See `VectorCache.search_chunks`."""
+        """Return the `k` chunks nearest to `query`, nearest first, or none if there are fewer than `min_chunks`.
+
+        No chunk is below `threshold` (0..1; `chunk_threshold` if `None`), and at most `per_document` come from one
+        document: the search is repeated with twice as many rows until there are `k` or no more are near enough.
+
+        Raises:
+            InvalidInput: an unusable query, a number below 1, `min_chunks` above `k`, or a threshold outside 0..1.
+            EmbeddingError: embedding failed.
+            StoreError: the store cannot be used (`StoreCorrupt`: a row that was found is damaged).
+        """
+        least = checks.share(self.chunk_threshold if threshold is None else threshold, "threshold")
         k = checks.at_least(k, 1, "k")
         cap = k if per_document is None else checks.at_least(per_document, 1, "per_document")
         if checks.at_least(min_chunks, 1, "min_chunks") > k:
@@ -104,7 +156,7 @@ class ChunkStore:
         wanted = k
         now = self._rows.clock()
         while True:
-            near = self._rows.nearest(CHUNKS, vector, wanted, threshold)
+            near = self._rows.nearest(CHUNKS, vector, wanted, least)
             fresh = [each for each in near if not is_expired(each.entry.expires_at, now, each.entry.created_at)]
             found = _capped(fresh, k, cap)
             if len(found) == k or len(near) < wanted:
@@ -117,14 +169,25 @@ class ChunkStore:
         ]
 
     def chunk(self, document: str, index: int) -> StoredChunk | None:
-        """See `VectorCache.chunk`."""
+        """Return one chunk of a document, or `None` if there is no such chunk; used to widen an anchor by its
+        neighbours.
+
+        Raises:
+            InvalidInput: no id.
+            StoreError: the store cannot be used (`StoreCorrupt`: the row is damaged).
+        """
         rows = self._rows
         rows.of_document(document)  # raises if it is not an id
         entry = rows.store.rows.get(CHUNKS, rows.tenant, rows.key(document, str(index)))
         return StoredChunk(text=entry.text, metadata=_metadata(entry)) if entry else None
 
-    def of_document(self, document: str) -> list[StoredChunk]:
-        """See `VectorCache.document_chunks`."""
+    def document_chunks(self, document: str) -> list[StoredChunk]:
+        """Return all chunks of a document, in order; none if there is no such document.
+
+        Raises:
+            InvalidInput: no id.
+            StoreError: the store cannot be used (`StoreCorrupt`: a row is damaged).
+        """
         return [StoredChunk(text=entry.text, metadata=_metadata(entry)) for entry in self._entries(document)]
 
     def _entries(self, document: str) -> list[Entry]:
@@ -143,7 +206,7 @@ class ChunkStore:
         part, encoded = checks.text(section or "", "section", checks.MAX_NAME_CHARS), checks.metadata(metadata)
         if not checks.text(text, "text of a document", checks.MAX_DOCUMENT_CHARS).strip():
             raise InvalidInput(f"the document {document[:60]!r} has no text; call remove_document to remove it")
-        least, most = self._chunk_tokens
+        least, most = self.chunk_tokens
         chunks = token_chunks(text, rows.embedder.count_tokens, least=least, most=most)
         vectors = rows.embedder.embed([chunk.text for chunk in chunks])
         now = rows.clock()

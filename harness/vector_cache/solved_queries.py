@@ -39,12 +39,23 @@ class QueryHit(Struct, frozen=True):
 class SolvedQueries:
     """Layer of solved queries; see `VectorCache`."""
 
-    def __init__(self, rows: VectorRows) -> None:
-        self._rows = rows
+    threshold: float
+    ttl: float
+    max_queries: int
+    _rows: VectorRows
 
-    def put(self, query: str, payload: Any, ttl: float, max_queries: int) -> None:
-        """See `VectorCache.put_query`."""
-        rows, lifetime = self._rows, checked_ttl(ttl)
+    def put_query(self, query: str, payload: Any, *, ttl: float | None = None) -> None:
+        """Store the payload that solves `query`, for `ttl` seconds (that of the cache if `None`).
+
+        It replaces a query that differs only in case and spacing. The same transaction deletes expired queries, up to a
+        bounded number; then the least recently used of this space beyond `max_queries` are deleted. Chunks stay.
+
+        Raises:
+            InvalidInput: an empty or unusable query, a payload that is not JSON, or an unusable `ttl`.
+            EmbeddingError: embedding failed.
+            StoreError: the store cannot be written.
+        """
+        rows, lifetime = self._rows, checked_ttl(self.ttl if ttl is None else ttl)
         text = checks.query(query)
         encoded = checks.as_json({"payload": payload}, "payload")  # a database keeps objects, whatever the payload is
         vector = rows.embedder.embed([text])[0]
@@ -53,15 +64,32 @@ class SolvedQueries:
             rows.key(normalise(text)), text, encoded, now, now + lifetime, QueryColumns(rows.space), vector
         )
         rows.store.rows.put(QUERIES, rows.tenant, entry, sweep_before=now)
-        rows.store.rows.evict(QUERIES, rows.tenant, (rows.space,), max_queries)
+        rows.store.rows.evict(QUERIES, rows.tenant, (rows.space,), self.max_queries)
 
-    def get(
-        self, query: str, candidates: int, accept: Callable[[str, float], bool], threshold: float
+    def get_query(
+        self,
+        query: str,
+        *,
+        candidates: int = 3,
+        accept: Callable[[str, float], bool] = accept_any,
+        same_only: bool = False,
     ) -> QueryHit | None:
-        """See `VectorCache.get_query`; with 0 `candidates`, only the identical query answers."""
+        """Return the nearest valid answer among the `candidates` nearest queries, or `None`.
+
+        Candidates are tried in order of similarity. One below the threshold ends the search, an expired one is deleted,
+        and one that `accept` (called with its query and similarity) rejects is skipped. The first valid one is
+        returned and its use recorded. The identical query comes first and is always accepted; finding it needs no
+        vector. With `same_only`, no other query is searched.
+
+        Raises:
+            InvalidInput: an empty or unusable query, or `candidates` below 1.
+            EmbeddingError: embedding failed.
+            StoreError: the store cannot be used (`StoreCorrupt`: the row of the answer is damaged).
+        """
+        checks.at_least(candidates, 1, "candidates")
         rows, text = self._rows, checks.query(query)
         same = rows.key(normalise(text))
-        for near in self._candidates(text, same, candidates, threshold):
+        for near in self._candidates(text, same, 0 if same_only else candidates):
             entry, now = near.entry, rows.clock()
             if is_expired(entry.expires_at, now, entry.created_at):  # unless it has just been renewed
                 _try_to(partial(rows.store.rows.delete, QUERIES, rows.tenant, [entry.key], expired_at=now))
@@ -71,7 +99,7 @@ class SolvedQueries:
                 return QueryHit(payload, entry.text, near.similarity, max(0.0, now - entry.created_at))
         return None
 
-    def _candidates(self, query: str, key: str, count: int, threshold: float) -> Iterator[Neighbour]:
+    def _candidates(self, query: str, key: str, count: int) -> Iterator[Neighbour]:
         """Yield the query of this key, if stored, then the nearest others; each is read only when needed."""
         rows = self._rows
         same = rows.store.rows.get(QUERIES, rows.tenant, key)
@@ -79,7 +107,7 @@ class SolvedQueries:
         if same is not None:
             yield Neighbour(same, 1.0)
         if count and others:  # without rows to compare, no vector is needed
-            near = rows.nearest(QUERIES, rows.embedder.embed([query])[0], count, threshold)
+            near = rows.nearest(QUERIES, rows.embedder.embed([query])[0], count, self.threshold)
             yield from [each for each in near if each.entry.key != key][: count - (same is not None)]
 
 
