@@ -15,7 +15,7 @@ from harness.core.keys import DEFAULT_ENGINE, search_key
 from harness.errors import InvalidInput
 
 if TYPE_CHECKING:  # asyncio takes 30 ms to import
-    from typing import Protocol, TypeAlias
+    from typing import Protocol, TypeAlias, TypeVar
 
     from _typeshed import DataclassInstance
 
@@ -31,6 +31,11 @@ if TYPE_CHECKING:  # asyncio takes 30 ms to import
     Simple: TypeAlias = str | float | DataclassInstance | Model
     Other: TypeAlias = Simple | Iterable[Simple]
     """Other results with an obvious JSON form."""
+    Record: TypeAlias = Mapping[str, Any]
+    Records: TypeAlias = Iterable[Record]
+    T = TypeVar("T")
+    Sync: TypeAlias = Callable[..., T]
+    Async: TypeAlias = Callable[..., T | Awaitable[T]]
 
 
 class ScriptCache:
@@ -46,37 +51,19 @@ class ScriptCache:
 
     @overload
     def cached_search(
-        self, query: str, search_fn: Callable[..., str], ttl: float = ..., max_results: int = ..., *, engine: str = ...
+        self, query: str, search_fn: "Sync[str]", ttl: float = ..., max_results: int = ..., *, engine: str = ...
     ) -> str: ...
     @overload
     def cached_search(
-        self,
-        query: str,
-        search_fn: Callable[..., Mapping[str, Any]],
-        ttl: float = ...,
-        max_results: int = ...,
-        *,
-        engine: str = ...,
+        self, query: str, search_fn: "Sync[Record]", ttl: float = ..., max_results: int = ..., *, engine: str = ...
     ) -> dict[str, Any]: ...
     @overload
     def cached_search(
-        self,
-        query: str,
-        search_fn: Callable[..., Iterable[Mapping[str, Any]]],
-        ttl: float = ...,
-        max_results: int = ...,
-        *,
-        engine: str = ...,
+        self, query: str, search_fn: "Sync[Records]", ttl: float = ..., max_results: int = ..., *, engine: str = ...
     ) -> Results: ...
     @overload
     def cached_search(
-        self,
-        query: str,
-        search_fn: "Callable[..., Other]",
-        ttl: float = ...,
-        max_results: int = ...,
-        *,
-        engine: str = ...,
+        self, query: str, search_fn: "Sync[Other]", ttl: float = ..., max_results: int = ..., *, engine: str = ...
     ) -> Any: ...
     def cached_search(
         self,
@@ -115,43 +102,19 @@ class ScriptCache:
 
     @overload
     async def acached_search(
-        self,
-        query: str,
-        search_fn: Callable[..., str | Awaitable[str]],
-        ttl: float = ...,
-        max_results: int = ...,
-        *,
-        engine: str = ...,
+        self, query: str, search_fn: "Async[str]", ttl: float = ..., max_results: int = ..., *, engine: str = ...
     ) -> str: ...
     @overload
     async def acached_search(
-        self,
-        query: str,
-        search_fn: Callable[..., Mapping[str, Any] | Awaitable[Mapping[str, Any]]],
-        ttl: float = ...,
-        max_results: int = ...,
-        *,
-        engine: str = ...,
+        self, query: str, search_fn: "Async[Record]", ttl: float = ..., max_results: int = ..., *, engine: str = ...
     ) -> dict[str, Any]: ...
     @overload
     async def acached_search(
-        self,
-        query: str,
-        search_fn: Callable[..., Iterable[Mapping[str, Any]] | Awaitable[Iterable[Mapping[str, Any]]]],
-        ttl: float = ...,
-        max_results: int = ...,
-        *,
-        engine: str = ...,
+        self, query: str, search_fn: "Async[Records]", ttl: float = ..., max_results: int = ..., *, engine: str = ...
     ) -> Results: ...
     @overload
     async def acached_search(
-        self,
-        query: str,
-        search_fn: "Callable[..., Other | Awaitable[Other]]",
-        ttl: float = ...,
-        max_results: int = ...,
-        *,
-        engine: str = ...,
+        self, query: str, search_fn: "Async[Other]", ttl: float = ..., max_results: int = ..., *, engine: str = ...
     ) -> Any: ...
     async def acached_search(
         self,
