@@ -45,7 +45,7 @@ from harness.settings import VectorStoreSettings
 from harness.storage.opening import DATABASE
 from harness.storage.sqlite.entries import row_values
 from harness.storage.sqlite.store import SqliteStore
-from harness.storage.tables import MEMORY
+from harness.storage.tables import TABLES
 
 TUNED = frozenset({"conv-26", "conv-41"})
 """The conversations of LoCoMo on which `hybrid` was fitted."""
@@ -351,7 +351,7 @@ def fill(database: Path, exchanges: int) -> None:
         for start in range(0, exchanges, _FILL_BATCH):
             connection.execute("BEGIN")
             numbers = range(start, min(start + _FILL_BATCH, exchanges))
-            connection.executemany(MEMORY.upsert, (_row(number, chance) for number in numbers))
+            connection.executemany(TABLES["memory"].upsert, (_row(number, chance) for number in numbers))
             connection.execute("COMMIT")
 
 
@@ -370,7 +370,7 @@ def _row(number: int, chance: np.random.Generator) -> tuple[Any, ...]:
     )
     vector = chance.standard_normal(MiniLM.dimension).astype(np.float32)
     entry = entry_of(exchange, "conversations", (vector / np.linalg.norm(vector)).tobytes(), MiniLM.id)
-    return row_values(MEMORY, "default", entry)
+    return row_values(TABLES["memory"], "default", entry)
 
 
 def _starts(empty: Path, full: Path, exchanges: int, runs: int) -> dict[str, Timing]:

@@ -127,18 +127,9 @@ ORIGINS = "harness_origins"
 TABLES = {name: Table(declared) for name, declared in tables.COLUMNS.items()}
 SEARCH = TABLES[tables.SEARCHES]
 RESEARCH = TABLES[tables.RESEARCH]
-UNANSWERED = TABLES[tables.UNANSWERED]
 RUNS = TABLES[tables.RUNS]
-AGENT_QUERIES = TABLES[tables.QUERIES]
-AGENT_CHUNKS = TABLES[tables.CHUNKS]
-WEB_PAGES = TABLES[tables.PAGES]
-COMPLETIONS = TABLES[tables.COMPLETIONS]
-EVIDENCE = TABLES[tables.EVIDENCE]
 TOOLS = TABLES[tables.TOOLS]
-KNOWLEDGE = TABLES[tables.KNOWLEDGE]
-KNOWLEDGE_HISTORY = TABLES[tables.KNOWLEDGE_HISTORY]
 TOKENS = TABLES[tables.TOKENS]
-MEMORY = TABLES[tables.MEMORY]
 
 BESIDE = (
     # what cached texts teach; goes with the row that taught it, by that table's trigger

@@ -12,32 +12,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from harness.core import tables
 from harness.errors import MigrationError
 from harness.storage.sqlite.table_schema import checksum_statements, create_statements, index_statements
-from harness.storage.tables import (
-    AGENT_CHUNKS,
-    AGENT_QUERIES,
-    AUDITED,
-    BESIDE,
-    BY_ORIGIN,
-    CHECKSUMS,
-    COMPLETIONS,
-    EVIDENCE,
-    KNOWLEDGE,
-    KNOWLEDGE_HISTORY,
-    MEMORY,
-    ORIGINS,
-    RESEARCH,
-    RUNS,
-    SEARCH,
-    TABLES,
-    TOKENS,
-    TOOLS,
-    UNANSWERED,
-    USES,
-    WEB_PAGES,
-    Table,
-)
+from harness.storage.tables import AUDITED, BESIDE, BY_ORIGIN, CHECKSUMS, ORIGINS, RUNS, SEARCH, TABLES, USES, Table
 
 RECORD = "harness_migrations"
 
@@ -111,30 +89,32 @@ _BY_ORIGIN = (
 
 MIGRATIONS = (
     SqliteMigration("0001-search-cache", SEARCH, _SEARCH_NEEDS, _SEARCH_FILL),
-    SqliteMigration("0002-research-cache", RESEARCH, _RESEARCH_NEEDS, _RESEARCH_FILL),
+    SqliteMigration("0002-research-cache", TABLES[tables.RESEARCH], _RESEARCH_NEEDS, _RESEARCH_FILL),
     # seq, so that semantic lookups find newer rows
     SqliteMigration("0003-search-cache-seq", SEARCH, _SEARCH_NEEDS, _SEARCH_FILL, BESIDE),
-    SqliteMigration("0004-research-cache-seq", RESEARCH, _RESEARCH_NEEDS, _RESEARCH_FILL),
-    SqliteMigration("0005-unanswered-searches", UNANSWERED),
+    SqliteMigration("0004-research-cache-seq", TABLES[tables.RESEARCH], _RESEARCH_NEEDS, _RESEARCH_FILL),
+    SqliteMigration("0005-unanswered-searches", TABLES[tables.UNANSWERED]),
     SqliteMigration("0006-research-runs", RUNS),
-    SqliteMigration("0007-agent-queries", AGENT_QUERIES),
-    SqliteMigration("0008-agent-chunks", AGENT_CHUNKS),
-    SqliteMigration("0009-web-pages", WEB_PAGES),
-    SqliteMigration("0010-completions", COMPLETIONS),
-    SqliteMigration("0011-research-evidence", EVIDENCE),
+    SqliteMigration("0007-agent-queries", TABLES[tables.QUERIES]),
+    SqliteMigration("0008-agent-chunks", TABLES[tables.CHUNKS]),
+    SqliteMigration("0009-web-pages", TABLES[tables.PAGES]),
+    SqliteMigration("0010-completions", TABLES[tables.COMPLETIONS]),
+    SqliteMigration("0011-research-evidence", TABLES[tables.EVIDENCE]),
     SqliteMigration(
         "0012-indexes-by-tenant",
         reindexed=(
-            *(SEARCH, RESEARCH, UNANSWERED, RUNS),
-            *(AGENT_QUERIES, AGENT_CHUNKS, WEB_PAGES, COMPLETIONS, EVIDENCE),
+            *(SEARCH, TABLES[tables.RESEARCH], TABLES[tables.UNANSWERED], RUNS, TABLES[tables.QUERIES]),
+            *(TABLES[tables.CHUNKS], TABLES[tables.PAGES], TABLES[tables.COMPLETIONS], TABLES[tables.EVIDENCE]),
         ),
     ),
-    SqliteMigration("0013-tool-cache", TOOLS),
-    SqliteMigration("0014-knowledge", KNOWLEDGE),
-    SqliteMigration("0015-knowledge-history", KNOWLEDGE_HISTORY),
-    SqliteMigration("0016-access-tokens", TOKENS),
-    SqliteMigration("0017-memory", MEMORY),
-    SqliteMigration("0018-indexes-by-time", reindexed=(SEARCH, RESEARCH, RUNS, KNOWLEDGE)),
+    SqliteMigration("0013-tool-cache", TABLES[tables.TOOLS]),
+    SqliteMigration("0014-knowledge", TABLES[tables.KNOWLEDGE]),
+    SqliteMigration("0015-knowledge-history", TABLES[tables.KNOWLEDGE_HISTORY]),
+    SqliteMigration("0016-access-tokens", TABLES[tables.TOKENS]),
+    SqliteMigration("0017-memory", TABLES[tables.MEMORY]),
+    SqliteMigration(
+        "0018-indexes-by-time", reindexed=(SEARCH, TABLES[tables.RESEARCH], RUNS, TABLES[tables.KNOWLEDGE])
+    ),
     SqliteMigration("0019-audits", beside=AUDITED),
     SqliteMigration("0020-checksums", summed=tuple(TABLES.values())),
     SqliteMigration("0021-origins", beside=_BY_ORIGIN),
