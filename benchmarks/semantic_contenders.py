@@ -17,9 +17,10 @@ import orjson
 
 from benchmarks.rows import Results, results
 from benchmarks.shipped import open_cache
-from harness.cache import SEARCHES, Answer
+from harness.cache import Answer
 from harness.core.entries import Entry
 from harness.core.keys import DEFAULT_ENGINE, search_key
+from harness.core.tables import SEARCHES
 from harness.models.local.embedder import MiniLM
 from harness.ports import Embedder, Vectors
 from harness.storage.sqlite.store import SqliteStore

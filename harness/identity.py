@@ -22,13 +22,12 @@ from msgspec import Struct
 
 from harness.core.entries import Entry
 from harness.core.freshness import DAY, is_expired
-from harness.core.tables import TokenColumns
+from harness.core.tables import TOKENS, TokenColumns
 from harness.core.text import clean, one_line
 from harness.errors import AccessDenied, InvalidInput, TooManyRequests
 from harness.ports import Store
 from harness.storage.forks import free_in_child
 
-TOKENS = "access_tokens"
 PREFIX = "hrn_"
 DEFAULT_DAYS = 365
 MAX_DAYS = 3_650

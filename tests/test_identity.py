@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from harness.core.freshness import DAY
+from harness.core.tables import TOKENS
 from harness.errors import AccessDenied, InvalidInput, StoreError, TooManyRequests
-from harness.identity import LOCAL, MAX_KNOWN, REFUSED, ROLES, TOKENS, Identity, NewToken, RateLimit, Tokens
+from harness.identity import LOCAL, MAX_KNOWN, REFUSED, ROLES, Identity, NewToken, RateLimit, Tokens
 from harness.ports import Store
 from tests.fakes import FakeClock, MemoryStore, refusing
 

@@ -14,12 +14,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from harness import vector_cache
+from harness.core.tables import CHUNKS, QUERIES
 from harness.errors import EmbeddingError, HarnessError, InvalidInput, StoreCorrupt, StoreError
 from harness.models.local.embedder import MiniLM
 from harness.ports import Store
 from harness.storage.replay_store import replay_store
 from harness.storage.sqlite.store import SqliteStore
-from harness.vector_cache import CHUNKS, QUERIES, Anchor, QueryHit, StoredChunk, VectorCache
+from harness.vector_cache import Anchor, QueryHit, StoredChunk, VectorCache
 from tests.fakes import FakeClock, MemoryStore, WordEmbedder
 from tests.storage.entries import SEARCHES, TENANT, an_entry
 

@@ -8,40 +8,26 @@ from harness.cache.maintenance import KINDS
 from harness.cache.policy import Policy
 from harness.cache.request_scope import Seen, request_scope
 from harness.cache.researches import ResearchContext
-from harness.cache.search_results import MAX_RESULTS, checked_max_results
-from harness.cache.searches import DEFAULT_MAX_RESULTS, Results, SearchFunction
+from harness.cache.search_results import MAX_RESULTS
+from harness.cache.searches import Results
 from harness.cache.semantic import Semantics
 from harness.cache.service import Cache
-from harness.cache.tables import ANSWERS, EVIDENCE, RESEARCH, RUNS, SEARCHES, TABLES, TOOLS, UNANSWERED
-from harness.cache.tool_cache import ToolEntry
 from harness.cache.usage import Use
 
 __all__ = [
-    "ANSWERS",
-    "DEFAULT_MAX_RESULTS",
-    "EVIDENCE",
     "KINDS",
     "MAX_PAYLOAD_BYTES",
     "MAX_RESULTS",
-    "RESEARCH",
-    "RUNS",
-    "SEARCHES",
-    "TABLES",
-    "TOOLS",
-    "UNANSWERED",
     "Answer",
     "Cache",
     "Explanation",
     "Policy",
     "ResearchContext",
     "Results",
-    "SearchFunction",
     "Seen",
     "Semantics",
-    "ToolEntry",
     "ToolReply",
     "Use",
-    "checked_max_results",
     "request_scope",
     "research_cache",
 ]

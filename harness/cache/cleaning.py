@@ -6,15 +6,15 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
-from harness.cache.tables import EVERY_TABLE, TOOLS
 from harness.cache.tool_cache import STALE_FOR
 from harness.core.freshness import latest_creation
+from harness.core.tables import EVERY_TABLE, TOKENS, TOOLS
 from harness.errors import HarnessError
 from harness.ports import Store
 
 log = logging.getLogger(__name__)
 
-SWEPT = (*EVERY_TABLE, "access_tokens")
+SWEPT = (*EVERY_TABLE, TOKENS)
 """Tables whose expired rows are deleted. Knowledge and its history stay: they age, and do not expire."""
 
 

@@ -7,10 +7,9 @@ from typing import Any, ClassVar
 from harness.cache.context import CacheContext
 from harness.cache.lookup import Answer, Lookup
 from harness.cache.lookup_request import StructRequest
-from harness.cache.tables import COMPLETIONS
 from harness.core.freshness import DAY, checked_ttl
 from harness.core.keys import completion_key
-from harness.core.tables import CompletionColumns
+from harness.core.tables import COMPLETIONS, CompletionColumns
 from harness.core.text import shorten
 from harness.errors import ModelError
 from harness.ports import Completion, LanguageModel, Message

@@ -10,9 +10,8 @@ import msgspec
 from harness.cache.context import CacheContext
 from harness.cache.lookup import Lookup
 from harness.cache.lookup_request import UNREADABLE, StructRequest
-from harness.cache.tables import EVIDENCE
 from harness.core.entries import Hit, Miss
-from harness.core.tables import EvidenceColumns
+from harness.core.tables import EVIDENCE, EvidenceColumns
 from harness.core.text import shorten
 from harness.errors import InvalidInput, StoreError
 

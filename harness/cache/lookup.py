@@ -16,12 +16,12 @@ from harness.cache.json_form import MAX_PAYLOAD_BYTES, Made, Uncached
 from harness.cache.json_values import is_empty
 from harness.cache.lookup_request import MAX_SHOWN, UNREADABLE, LookupRequest
 from harness.cache.search_results import MAX_TAUGHT_CHARS
-from harness.cache.tables import BY_ORIGIN, SEARCHES, UNANSWERED
 from harness.cache.unanswered import Unanswered
 from harness.cache.usage import FLUSH_AFTER, How
 from harness.core.entries import Entry, Found, Hit, Miss, Stale
 from harness.core.freshness import HOUR, age_in_words, is_expired, is_volatile, jittered
 from harness.core.origins import OWN
+from harness.core.tables import BY_ORIGIN, SEARCHES, UNANSWERED
 from harness.core.text import shorten
 from harness.errors import HarnessError, InvalidInput, OfflineMiss, StoreError
 

@@ -6,8 +6,12 @@ from msgspec.structs import replace
 
 from harness.cache.context import CacheContext
 from harness.cache.search_results import taught_text_of_row
-from harness.cache.tables import (
+from harness.core.entries import Entry, TableStats
+from harness.core.freshness import latest_creation
+from harness.core.keys import in_words, normalise
+from harness.core.tables import (
     ANSWERS,
+    BY_MEANING,
     COMPLETIONS,
     EVERY_TABLE,
     EVIDENCE,
@@ -20,13 +24,9 @@ from harness.cache.tables import (
     RESEARCH,
     RUNS,
     SEARCHES,
-    TABLES,
     TOOLS,
     UNANSWERED,
 )
-from harness.core.entries import Entry, TableStats
-from harness.core.freshness import latest_creation
-from harness.core.keys import in_words, normalise
 from harness.errors import InvalidInput
 from harness.ports import Progress
 
@@ -56,8 +56,8 @@ class Maintenance:
         """Count the rows of each table."""
         embedder = self._semantics.embedder.id if self._semantics else ""
         now = self._clock()
-        semantic = [self._store.listings.stats(table, self._tenant, now, embedder) for table in TABLES]
-        exact = [self._store.listings.stats(table, self._tenant, now) for table in ANSWERS if table not in TABLES]
+        semantic = [self._store.listings.stats(table, self._tenant, now, embedder) for table in BY_MEANING]
+        exact = [self._store.listings.stats(table, self._tenant, now) for table in ANSWERS if table not in BY_MEANING]
         # these tables need no vectors, except for tool queries in words
         missing = {TOOLS: len(self._unembedded_tools())}
         return [*semantic, *(replace(each, unembedded=missing.get(each.table, 0)) for each in exact)]
@@ -82,7 +82,7 @@ class Maintenance:
 
     def select(
         self,
-        tables: Sequence[str] = TABLES,
+        tables: Sequence[str] = BY_MEANING,
         *,
         older_than: float | None = None,
         query: str | None = None,
@@ -128,10 +128,10 @@ class Maintenance:
         embedder = semantics.embedder.id
         tools = self._unembedded_tools()
         total = len(tools) + sum(
-            self._store.listings.stats(table, self._tenant, 0.0, embedder).unembedded for table in TABLES
+            self._store.listings.stats(table, self._tenant, 0.0, embedder).unembedded for table in BY_MEANING
         )
         done = 0
-        for table in TABLES:
+        for table in BY_MEANING:
             while done < total and (embedded := semantics.embed_missing(table, BATCH)):
                 done += embedded
                 progress("embedding", done, max(done, total))

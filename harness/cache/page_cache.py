@@ -5,11 +5,10 @@ from typing import ClassVar
 
 from harness.cache.lookup import Answer, Lookup
 from harness.cache.lookup_request import StructRequest
-from harness.cache.tables import PAGES
 from harness.core.freshness import HOUR, checked_ttl
 from harness.core.keys import canonical_url, page_key
 from harness.core.pages import Page
-from harness.core.tables import PageColumns
+from harness.core.tables import PAGES, PageColumns
 from harness.errors import PageError
 from harness.ports import PageReader
 

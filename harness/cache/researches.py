@@ -9,11 +9,10 @@ from msgspec import Struct
 from harness.cache.context import CacheContext
 from harness.cache.lookup import Lookup
 from harness.cache.lookup_request import UNREADABLE, LookupRequest, encoded_json
-from harness.cache.tables import RESEARCH
 from harness.core.entries import Entry, Hit, Miss, Stale
 from harness.core.freshness import DEFAULT_TTL, checked_ttl
 from harness.core.keys import research_key
-from harness.core.tables import ResearchColumns
+from harness.core.tables import RESEARCH, ResearchColumns
 from harness.errors import InvalidInput
 
 log = logging.getLogger(__name__)

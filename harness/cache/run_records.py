@@ -8,10 +8,9 @@ import orjson
 from harness.cache.context import CacheContext
 from harness.cache.lookup import Lookup
 from harness.cache.lookup_request import encoded_json
-from harness.cache.tables import RUNS
 from harness.core.entries import Entry
 from harness.core.freshness import DAY
-from harness.core.tables import RunColumns
+from harness.core.tables import RUNS, RunColumns
 from harness.errors import NotFound
 
 RUN_TTL = 400 * DAY

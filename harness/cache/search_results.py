@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 
-from harness.cache.tables import PAGES, RESEARCH, SEARCHES
+from harness.core.tables import PAGES, RESEARCH, SEARCHES
 from harness.errors import InvalidInput
 
 MAX_RESULTS = 100

@@ -17,14 +17,13 @@ from harness.cache.json_values import is_empty
 from harness.cache.lookup import Answer, Lookup
 from harness.cache.lookup_request import UNREADABLE, LookupRequest, encoded_json
 from harness.cache.search_results import checked_max_results, is_results, result_list, text_of
-from harness.cache.tables import SEARCHES
 from harness.cache.unanswered import Unanswered
 from harness.cache.usage import RunUsage
 from harness.core.entries import Entry, Hit, Miss, Stale
 from harness.core.freshness import DEFAULT_TTL, checked_ttl, is_volatile
 from harness.core.keys import DEFAULT_ENGINE, canonical_json, search_key
 from harness.core.origins import OWN
-from harness.core.tables import SearchColumns, UnansweredColumns
+from harness.core.tables import SEARCHES, SearchColumns, UnansweredColumns
 from harness.errors import SearchError
 
 log = logging.getLogger(__name__)

@@ -13,11 +13,10 @@ from harness.cache.json_form import Made, Uncached, made
 from harness.cache.json_values import count_of, encoded, is_empty
 from harness.cache.lookup import Answer, Lookup
 from harness.cache.lookup_request import UNREADABLE, LookupRequest
-from harness.cache.tables import TOOLS
 from harness.core.entries import Entry, Hit, Miss, Stale
 from harness.core.freshness import DAY, DEFAULT_TTL, seconds_of
 from harness.core.keys import checked_cache_type, in_words, tool_key
-from harness.core.tables import ToolColumns, UnansweredColumns
+from harness.core.tables import TOOLS, ToolColumns, UnansweredColumns
 from harness.core.text import clean
 from harness.errors import InvalidInput
 

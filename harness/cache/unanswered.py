@@ -9,9 +9,9 @@ import orjson
 from harness.cache.context import CacheContext
 from harness.cache.failures import raise_error
 from harness.cache.lookup_request import LookupRequest
-from harness.cache.tables import UNANSWERED
 from harness.core.entries import Entry
 from harness.core.freshness import is_expired
+from harness.core.tables import UNANSWERED
 from harness.errors import StoreError
 
 log = logging.getLogger(__name__)

@@ -217,7 +217,7 @@ def _one_engine(spec: str) -> "Callable[[App], CheckResult]":
 
 def _stats(app: "App") -> "list[TableStats]":
     """Count without the embedder, which has its own check."""
-    from harness.cache import ANSWERS
+    from harness.core.tables import ANSWERS
 
     return [app.store.listings.stats(table, app.identity.tenant, 0.0) for table in ANSWERS]
 

@@ -46,7 +46,7 @@ def runs(
       harness show 20261122-101500-1a2b3c
       harness research --resume 20261122-101500-1a2b3c
     """
-    from harness.cache.tables import RUNS
+    from harness.core.tables import RUNS
 
     with session.app() as app:
         rows = app.store.listings.timeline(RUNS, app.identity.tenant, limit=limit + 1, origins=origins_of(origin))
@@ -149,7 +149,7 @@ def export(
 
 
 def _all_lines(cache: "Cache") -> "Iterator[SnapshotLine]":
-    from harness.cache.tables import MOVED
+    from harness.core.tables import MOVED
     from harness.storage.snapshots import line_of, line_of_audit
 
     yield from map(line_of_audit, cache.audits.all())
@@ -168,7 +168,7 @@ def _lines_of_run(cache: "Cache", record: dict[str, Any]) -> "Iterator[SnapshotL
     """
     from hashlib import sha256
 
-    from harness.cache import ANSWERS, EVIDENCE, UNANSWERED
+    from harness.core.tables import ANSWERS, EVIDENCE, UNANSWERED
     from harness.storage.snapshots import SnapshotLine, line_of
 
     wanted: dict[tuple[str, str], list[dict[str, str]]] = {}
@@ -215,7 +215,7 @@ def import_(
     Example:
       harness cache import all.snapshot
     """
-    from harness.cache.tables import MOVED
+    from harness.core.tables import MOVED
     from harness.storage.snapshots import audit_of, entry_of, read_snapshot
     from harness.storage.tables import AUDITS
 

@@ -60,7 +60,7 @@ def delete(
       harness tenant delete lab
       harness tenant delete lab --user ada --yes
     """
-    from harness.identity import TOKENS
+    from harness.core.tables import TOKENS
 
     with session.app() as app:
         app.identity.require_over(tenant)
@@ -84,7 +84,7 @@ def delete(
 
 def _counts(store: "Store", tenant: str) -> dict[str, Any]:
     """Count the rows of a tenant in all tables."""
-    from harness.identity import TOKENS
+    from harness.core.tables import TOKENS
     from harness.storage.tables import TABLES
 
     now = time.time()

@@ -5,18 +5,17 @@ from collections.abc import Callable, Container, Sequence
 from heapq import nlargest
 from typing import Unpack
 
+from harness.core.tables import KNOWLEDGE, KNOWLEDGE_HISTORY
 from harness.knowledge import knowledge_checks as checks
 from harness.knowledge.knowledge_documents import KnowledgeDocument, LookupResult, WriteResult, decode
 from harness.knowledge.knowledge_lookup import Criteria, KnowledgeLookup
-from harness.knowledge.knowledge_rows import HISTORY, KNOWLEDGE, KnowledgeRows, readable
+from harness.knowledge.knowledge_rows import KnowledgeRows, readable
 from harness.knowledge.knowledge_writing import DEFAULT_CONFIDENCE, KnowledgeWriter, WriteOptions
 from harness.ports import Embedder, Store
 
 __all__ = [
     "DEFAULT_CONFIDENCE",
     "FLOOR",
-    "HISTORY",
-    "KNOWLEDGE",
     "TTL_HOURS",
     "Knowledge",
     "KnowledgeDocument",
@@ -183,6 +182,6 @@ class Knowledge:
         row = self._rows.row(document_id)
         if row is None:
             return []
-        before = self._rows.store.listings.find(HISTORY, self._rows.tenant, {"document_id": row.key})
+        before = self._rows.store.listings.find(KNOWLEDGE_HISTORY, self._rows.tenant, {"document_id": row.key})
         below = [document for document in readable(before) if document.version < row.own.version]
         return [*readable([row]), *sorted(below, key=lambda document: -document.version)]

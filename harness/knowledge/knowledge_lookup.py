@@ -8,9 +8,10 @@ from msgspec import Struct
 
 from harness.core.entries import Neighbour
 from harness.core.freshness import is_expired
+from harness.core.tables import KNOWLEDGE
 from harness.errors import EmbeddingError, IndexUnavailable, SearchBackendError, StoreCorrupt, StoreError
 from harness.knowledge.knowledge_documents import KnowledgeDocument, LookupResult, decode
-from harness.knowledge.knowledge_rows import KNOWLEDGE, KnowledgeRows, readable
+from harness.knowledge.knowledge_rows import KnowledgeRows, readable
 from harness.storage.forks import cached_property
 
 log = logging.getLogger(__name__)

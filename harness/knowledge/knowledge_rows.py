@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from msgspec.structs import replace
 
 from harness.core.entries import Entry
-from harness.core.tables import KnowledgeColumns
+from harness.core.tables import KNOWLEDGE, KnowledgeColumns
 from harness.errors import AccessDenied, EmbeddingError, InvalidInput, StoreCorrupt, StoreError
 from harness.knowledge import knowledge_checks as checks
 from harness.knowledge.knowledge_documents import KnowledgeDocument, decode, encode
@@ -14,8 +14,6 @@ from harness.ports import Embedder, Store, Vectors
 
 log = logging.getLogger(__name__)
 
-KNOWLEDGE = "knowledge"
-HISTORY = "knowledge_history"
 EMBED_AT_ONCE = 8
 """Titles without a vector that one write or lookup embeds besides its own, in 20 ms."""
 

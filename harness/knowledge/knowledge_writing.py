@@ -11,11 +11,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from harness.core.entries import Entry
-from harness.core.tables import KnowledgeHistoryColumns
+from harness.core.tables import KNOWLEDGE, KNOWLEDGE_HISTORY, KnowledgeHistoryColumns
 from harness.errors import InvalidInput, StoreBusy
 from harness.knowledge import knowledge_checks as checks
 from harness.knowledge.knowledge_documents import KnowledgeDocument, WriteResult, decode, encode
-from harness.knowledge.knowledge_rows import HISTORY, KNOWLEDGE, KnowledgeRows
+from harness.knowledge.knowledge_rows import KnowledgeRows
 
 log = logging.getLogger(__name__)
 
@@ -169,13 +169,13 @@ class KnowledgeWriter:
             present.updated_at,
             KnowledgeHistoryColumns(present.id, present.version),
         )
-        self._rows.store.rows.put(HISTORY, self._rows.tenant, previous)
+        self._rows.store.rows.put(KNOWLEDGE_HISTORY, self._rows.tenant, previous)
         if not self._rows.store.rows.swap(
             KNOWLEDGE, self._rows.tenant, self._rows.entry(document), expecting={"version": present.version}
         ):
             return None
         if document.version > KEPT_VERSIONS:
-            self._rows.store.rows.evict(HISTORY, self._rows.tenant, (present.id,), KEPT_VERSIONS - 1)
+            self._rows.store.rows.evict(KNOWLEDGE_HISTORY, self._rows.tenant, (present.id,), KEPT_VERSIONS - 1)
         return document
 
     def _first(self, url_key: str, but: str = "") -> Entry | None:
@@ -184,7 +184,7 @@ class KnowledgeWriter:
         return next((row for row in rows if row.key != but), None)
 
     def _forget_history(self, document_id: str) -> None:
-        self._rows.store.rows.replace(HISTORY, self._rows.tenant, [], instead_of={"document_id": document_id})
+        self._rows.store.rows.replace(KNOWLEDGE_HISTORY, self._rows.tenant, [], instead_of={"document_id": document_id})
 
 
 def _duplicate(other: Entry) -> WriteResult:

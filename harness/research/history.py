@@ -12,12 +12,11 @@ import orjson
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from harness.cache.tables import KNOWLEDGE, RESEARCH, RUNS, SEARCHES
 from harness.core.durations import seconds_in
 from harness.core.entries import Entry, Neighbour
 from harness.core.freshness import is_expired
 from harness.core.origins import origins_of
-from harness.core.tables import COLUMNS
+from harness.core.tables import COLUMNS, KNOWLEDGE, RESEARCH, RUNS, SEARCHES
 from harness.core.text import clean, one_line, shorten
 from harness.errors import EmbeddingError, IndexUnavailable, InvalidInput, NotFound, SearchBackendError, StoreError
 from harness.ports import Embedder, Store, Vectors

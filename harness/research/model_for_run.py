@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from harness.cache import Use
-from harness.cache.tables import COMPLETIONS
+from harness.core.tables import COMPLETIONS
 from harness.errors import ModelUnavailable
 from harness.ports import Completion, LanguageModel, Message
 

@@ -4,7 +4,7 @@ from collections.abc import Container, Sequence
 
 from msgspec import Struct
 
-from harness.cache.tables import RESEARCH, RUNS
+from harness.core.tables import RESEARCH, RUNS
 from harness.ports import Store
 
 MAX_RUNS = 10_000

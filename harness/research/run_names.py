@@ -1,7 +1,7 @@
 """Recorded runs, found by the beginning of their id."""
 
-from harness.cache.tables import RUNS
 from harness.core.origins import EVERY, OWN
+from harness.core.tables import RUNS
 from harness.core.text import clean, shorten
 from harness.errors import InvalidInput, NotFound
 from harness.ports import Store

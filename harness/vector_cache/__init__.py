@@ -6,12 +6,12 @@ from dataclasses import KW_ONLY, dataclass
 
 from harness.core.freshness import HOUR, checked_ttl
 from harness.ports import Embedder, Store
-from harness.vector_cache.chunks import CHUNKS, Anchor, ChunkStore, EmbeddedChunk, StoredChunk
-from harness.vector_cache.solved_queries import QUERIES, QueryHit, SolvedQueries
+from harness.vector_cache.chunks import Anchor, ChunkStore, EmbeddedChunk, StoredChunk
+from harness.vector_cache.solved_queries import QueryHit, SolvedQueries
 from harness.vector_cache.vector_cache_checks import at_least, name, share
 from harness.vector_cache.vector_rows import VectorRows
 
-__all__ = ["CHUNKS", "QUERIES", "Anchor", "EmbeddedChunk", "QueryHit", "StoredChunk", "VectorCache"]
+__all__ = ["Anchor", "EmbeddedChunk", "QueryHit", "StoredChunk", "VectorCache"]
 
 
 @dataclass(eq=False, repr=False)

@@ -7,13 +7,11 @@ from msgspec import Struct
 
 from harness.core.entries import Entry, Neighbour
 from harness.core.freshness import NEVER, checked_ttl, is_expired
-from harness.core.tables import ChunkColumns
+from harness.core.tables import CHUNKS, ChunkColumns
 from harness.errors import InvalidInput
 from harness.ports import Vectors
 from harness.vector_cache import vector_cache_checks as checks
 from harness.vector_cache.vector_rows import VectorRows, loaded
-
-CHUNKS = "agent_chunks"
 
 
 class StoredChunk(Struct, frozen=True, kw_only=True):

@@ -10,14 +10,12 @@ from msgspec import Struct
 from harness.core.entries import Neighbour
 from harness.core.freshness import checked_ttl, is_expired
 from harness.core.keys import normalise
-from harness.core.tables import QueryColumns
+from harness.core.tables import QUERIES, QueryColumns
 from harness.errors import StoreError
 from harness.vector_cache import vector_cache_checks as checks
 from harness.vector_cache.vector_rows import VectorRows, loaded
 
 log = logging.getLogger(__name__)
-
-QUERIES = "agent_queries"
 
 
 def accept_any(_query: str, _similarity: float) -> bool:

@@ -8,9 +8,9 @@ from collections.abc import Callable
 import pytest
 
 from harness.cache.cleaning import SWEPT, Periodic, sweep_all
-from harness.cache.tables import TOOLS
 from harness.cache.tool_cache import STALE_FOR
 from harness.core.entries import Entry
+from harness.core.tables import TOOLS
 from harness.errors import StoreBusy
 from harness.storage.sqlite.rows import SWEEP_BATCH
 from harness.storage.sqlite.store import SqliteStore

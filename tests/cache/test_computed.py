@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from harness.cache import Answer, Cache, Policy
-from harness.cache.tables import COMPLETIONS, PAGES, UNANSWERED
 from harness.core.entries import Hit, Miss
 from harness.core.pages import Page
+from harness.core.tables import COMPLETIONS, PAGES, UNANSWERED
 from harness.errors import AddressRefused, InvalidInput, ModelUnavailable, OfflineMiss, PageError, StoreError
 from harness.ports import Completion, Message
 from harness.storage.sqlite.store import SqliteStore

@@ -9,10 +9,10 @@ import pytest
 from harness.cache import Cache, research_cache
 from harness.cache.lookup import Answer
 from harness.cache.search_results import MAX_RESULTS, checked_max_results, taught_text_of_row
-from harness.cache.tables import PAGES, RUNS, SEARCHES, TOOLS, UNANSWERED
 from harness.core.entries import Entry, Hit, Miss, Stale
 from harness.core.keys import search_key
 from harness.core.origins import RunOrigin
+from harness.core.tables import PAGES, RUNS, SEARCHES, TOOLS, UNANSWERED
 from harness.errors import InvalidInput
 from harness.storage.sqlite.store import SqliteStore
 from tests.cache.stand_ins import bare, semantic_cache

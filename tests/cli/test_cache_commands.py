@@ -13,8 +13,9 @@ import pytest
 
 import search_cache
 from harness.app import App, Mode
-from harness.cache import ANSWERS, KINDS
+from harness.cache import KINDS
 from harness.cli.terminal import ExitCode
+from harness.core.tables import ANSWERS
 from tests.cli.program import Program
 
 RESULTS = [{"title": "RAG pipelines", "href": "https://example.org/rag", "body": "Chunk, then rank."}]

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from harness.core.tables import KNOWLEDGE, KNOWLEDGE_HISTORY
 from harness.errors import EmbeddingError, InvalidInput, SearchBackendError, StoreCorrupt, StoreError
-from harness.knowledge import HISTORY, KNOWLEDGE, Knowledge
+from harness.knowledge import Knowledge
 from harness.knowledge.knowledge_documents import KnowledgeDocument
 from harness.ports import Store
 from tests.fakes import FakeClock, MemoryStore, WordEmbedder, refusing
@@ -267,5 +268,5 @@ def test_deleting_removes_the_history(knowledge: Knowledge, store: Store) -> Non
     assert knowledge.delete(written.id)
     assert not knowledge.delete(written.id)
     assert not knowledge.lookup(ASKED, URL).hit
-    assert [row.own[0] for row in store.listings.scan(HISTORY, "default")] == [other.id]
+    assert [row.own[0] for row in store.listings.scan(KNOWLEDGE_HISTORY, "default")] == [other.id]
     assert knowledge.write(TITLE, "1", source_url=URL).outcome == "created"

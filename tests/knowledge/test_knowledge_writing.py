@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from harness import knowledge as module
+from harness.core.tables import KNOWLEDGE, KNOWLEDGE_HISTORY
 from harness.errors import InvalidInput
-from harness.knowledge import HISTORY, KNOWLEDGE, Knowledge
+from harness.knowledge import Knowledge
 from harness.knowledge import knowledge_writing as writing_module
 from harness.ports import Store
 from harness.storage.sqlite.store import SqliteStore
@@ -155,7 +156,7 @@ def test_a_document_deleted_during_an_update_leaves_no_history(
     monkeypatch.setattr(store.rows, "swap", delete_first)
     with pytest.raises(InvalidInput, match="no document"):
         knowledge.write(id=written.id, content="2")
-    assert list(store.listings.scan(HISTORY, "default")) == []
+    assert list(store.listings.scan(KNOWLEDGE_HISTORY, "default")) == []
 
 
 def test_one_url_has_one_document(knowledge: Knowledge) -> None:

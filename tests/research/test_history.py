@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from harness.cache import Cache, ResearchContext
-from harness.cache.tables import KNOWLEDGE, RESEARCH, RUNS, SEARCHES
 from harness.core.entries import Entry
 from harness.core.freshness import DAY, HOUR
 from harness.core.keys import search_key
 from harness.core.origins import EVERY
+from harness.core.tables import KNOWLEDGE, RESEARCH, RUNS, SEARCHES
 from harness.errors import EmbeddingError, InvalidInput, NotFound, SearchBackendError, StoreBusy, StoreError
 from harness.knowledge import Knowledge
 from harness.ports import Store

@@ -13,6 +13,7 @@ import pytest
 from msgspec import structs
 
 from harness.cache import Cache, Policy
+from harness.core.tables import CHUNKS
 from harness.errors import EmbeddingError, EngineUnavailable, HarnessError, StoreError
 from harness.models.local.tokenizer import rarity
 from harness.ports import Completion, Message
@@ -22,7 +23,6 @@ from harness.research.planner import Plan, RulePlanner
 from harness.research.result import Research
 from harness.research.scoring import ChunkSet, RoundScore, RoundScorer
 from harness.storage.sqlite.store import SqliteStore
-from harness.vector_cache import CHUNKS
 from tests.fakes import FakeClock, MemoryStore
 from tests.research.directed_embedder import DirectedEmbedder
 from tests.research.test_run import Library, Scripted, change_services, memory_of, researcher, silent

@@ -17,6 +17,7 @@ import search_cache
 from harness.cache import Cache, Policy, Semantics
 from harness.cli.report import summary
 from harness.core.equivalence import rule_for
+from harness.core.tables import QUERIES
 from harness.errors import EngineUnavailable, PageError
 from harness.models.local.embedder import MiniLM
 from harness.models.local.tokenizer import vocabulary
@@ -28,7 +29,6 @@ from harness.research.run import Writer
 from harness.research.saved_report import saved_research
 from harness.settings import FetchSettings
 from harness.sources.from_settings import Sources
-from harness.vector_cache import QUERIES
 from tests.cli.program import Program
 from tests.fakes import FakeClock, MemoryStore, put_payload
 from tests.research.test_loop import QUESTION, SITE, TWO, Model, Steps, ask, result

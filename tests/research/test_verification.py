@@ -11,7 +11,7 @@ import pytest
 from pytest_httpserver import HTTPServer
 
 from harness.cache import Cache
-from harness.cache.tables import PAGES, SEARCHES
+from harness.core.tables import PAGES, SEARCHES
 from harness.errors import InvalidInput
 from harness.models.local.embedder import MiniLM
 from harness.models.local.tokenizer import rarity

@@ -12,10 +12,10 @@ from werkzeug import Response
 
 from harness.app import App
 from harness.cache import ResearchContext
-from harness.cache.tables import KNOWLEDGE, RESEARCH, RUNS, SEARCHES
 from harness.core.entries import Entry
 from harness.core.freshness import DAY
 from harness.core.keys import search_key
+from harness.core.tables import KNOWLEDGE, RESEARCH, RUNS, SEARCHES
 from harness.server.api.research_jobs import ResearchJobs
 from harness.server.auth import Authenticator
 from harness.server.request_checks import HostNames, RequestChecks, token_of

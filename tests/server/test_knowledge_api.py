@@ -7,8 +7,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from harness.app import App
-from harness.cache.tables import KNOWLEDGE
 from harness.core.entries import Entry
+from harness.core.tables import KNOWLEDGE
 from harness.identity import Identity
 
 pytestmark = pytest.mark.usefixtures("embedder")

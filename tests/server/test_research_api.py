@@ -15,9 +15,9 @@ from starlette.testclient import TestClient
 from werkzeug import Request, Response
 
 from harness.app import App
-from harness.cache.tables import RUNS
 from harness.core.entries import Entry
 from harness.core.freshness import DAY
+from harness.core.tables import RUNS
 from harness.server.api.research_jobs import MAX_ENDED, ResearchJobs
 from harness.server.auth import Authenticator
 from harness.server.request_checks import HostNames, RequestChecks, token_of

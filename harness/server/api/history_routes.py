@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Path, Query, Request
 
 from harness.app import App
-from harness.cache.tables import KNOWLEDGE, RUNS, SEARCHES
 from harness.core.freshness import is_expired
 from harness.core.keys import canonical_json
 from harness.core.origins import OriginChoice
+from harness.core.tables import KNOWLEDGE, RUNS, SEARCHES
 from harness.errors import InvalidInput, SearchError
 from harness.research.history import MAX_LIMIT, MAX_OFFSET, HistoryPage, since_of
 from harness.research.search import ask_all

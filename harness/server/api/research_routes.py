@@ -8,8 +8,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Header, Path, Request
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
-from harness.cache.tables import RUNS
 from harness.core.origins import origins_of
+from harness.core.tables import RUNS
 from harness.research.run_view import past_run
 from harness.server.api.history_routes import Limit, Offset, OriginChosen
 from harness.server.api.research_jobs import Job, ResearchJobs

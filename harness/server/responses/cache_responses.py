@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from harness.cache.tables import ANSWERS
 from harness.core.freshness import DAY, HOUR
 from harness.core.origins import origins_of
+from harness.core.tables import ANSWERS
 from harness.server.responses.response_schema import Part, example, iso
 
 if TYPE_CHECKING:

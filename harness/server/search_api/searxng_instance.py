@@ -11,9 +11,9 @@ from pydantic import BaseModel, Field, RootModel
 
 from harness import __version__
 from harness.app import App
-from harness.cache.tables import SEARCHES
 from harness.core.keys import MAX_QUERY_CHARS
 from harness.core.origins import OWN
+from harness.core.tables import SEARCHES
 from harness.core.text import clean, one_line
 from harness.server.responses.response_schema import example
 from harness.server.route_dependencies import ERROR_RESPONSES, RequestApp

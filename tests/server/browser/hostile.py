@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from harness.app import App
-from harness.cache.tables import KNOWLEDGE, RUNS, SEARCHES
+from harness.core.tables import KNOWLEDGE, RUNS, SEARCHES
 from harness.settings import Settings
 from harness.storage.opening import DATABASE
 from harness.storage.sqlite.store import SqliteStore

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from harness.app import App
-from harness.cache.tables import SEARCHES
+from harness.core.tables import SEARCHES
 from harness.settings import Settings
 from tests.server.browser.conftest import Visitor
 from tests.server.browser.sample_data import NOTES, raw_entry
