@@ -9,7 +9,7 @@ from msgspec import Struct
 from harness.cache.policy import Policy
 from harness.cache.semantic import Semantics
 from harness.cache.single_flight import SingleFlight
-from harness.cache.usage import RunUsage, Tally, UsageCounts
+from harness.cache.usage import RunUsage, Tally
 from harness.core.origins import RunOrigin
 from harness.ports import Store
 
@@ -38,17 +38,6 @@ class CacheContext(Struct, frozen=True, kw_only=True):
     tally: Tally
     flights: SingleFlight[Any]
     logged: set[str]
-
-    def usage(self) -> UsageCounts:
-        """Return the counts of this cache."""
-        return UsageCounts(
-            self.store,
-            tenant=self.tenant,
-            clock=self.clock,
-            policy=self.policy,
-            origin=self.origin,
-            tally=self.tally,
-        )
 
     def log_once(self, level: int, key: str, message: str) -> None:
         """Log a message once per `key`: a full disk must not log a line for every search."""

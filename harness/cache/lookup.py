@@ -17,7 +17,7 @@ from harness.cache.json_values import is_empty
 from harness.cache.lookup_request import MAX_SHOWN, UNREADABLE, LookupRequest
 from harness.cache.search_results import MAX_TAUGHT_CHARS
 from harness.cache.unanswered import Unanswered
-from harness.cache.usage import FLUSH_AFTER, How
+from harness.cache.usage import FLUSH_AFTER, How, UsageCounts
 from harness.core.entries import Entry, Found, Hit, Miss, Stale
 from harness.core.freshness import HOUR, age_in_words, is_expired, is_volatile, jittered
 from harness.core.origins import OWN
@@ -76,7 +76,7 @@ class Lookup:
         self._run = context.run
         self._recording = context.run.began is not None
         self._happened = context.tally.happened
-        self._usage = context.usage()
+        self._usage = UsageCounts(context)
         self._flights = context.flights
         self._unanswered = Unanswered(context)
 

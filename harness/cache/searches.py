@@ -18,7 +18,7 @@ from harness.cache.lookup import Answer, Lookup
 from harness.cache.lookup_request import UNREADABLE, LookupRequest, encoded_json
 from harness.cache.search_results import checked_max_results, is_results, result_list, text_of
 from harness.cache.unanswered import Unanswered
-from harness.cache.usage import RunUsage
+from harness.cache.usage import RunUsage, UsageCounts
 from harness.core.entries import Entry, Hit, Miss, Stale
 from harness.core.freshness import DEFAULT_TTL, checked_ttl, is_volatile
 from harness.core.keys import DEFAULT_ENGINE, canonical_json, search_key
@@ -312,7 +312,7 @@ class SearchCache:
             context.tally.happened.append("failed")
             raise
         finally:
-            context.usage().flush()
+            UsageCounts(context).flush()
         if is_results(live) and (audit := compared(request.text, served, shown, live, context.clock())) is not None:
             self._store.audits.put(self._tenant, audit)
 

@@ -20,7 +20,7 @@ from harness.cache.searches import SearchCache
 from harness.cache.semantic import Semantics
 from harness.cache.single_flight import SingleFlight
 from harness.cache.tool_cache import ToolCache
-from harness.cache.usage import RunUsage, Tally, Use
+from harness.cache.usage import RunUsage, Tally, UsageCounts, Use
 from harness.core.origins import RunOrigin
 from harness.ports import Store
 
@@ -84,7 +84,7 @@ class Cache:
         self.runs = RunRecords(context, lookup)
         self.audits = AuditRecords(context)
         self.maintenance = Maintenance(context)
-        self.usage = context.usage()
+        self.usage = UsageCounts(context)
 
     @classmethod
     def _with(cls, context: CacheContext) -> Self:

@@ -4,17 +4,18 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from msgspec import Struct
 
-from harness.cache.policy import Policy
-from harness.core.origins import EVERY, RunOrigin
+from harness.core.origins import EVERY
 from harness.errors import StoreError
-from harness.ports import Store
 from harness.storage.forks import reset_in_child
+
+if TYPE_CHECKING:
+    from harness.cache.context import CacheContext
 
 log = logging.getLogger(__name__)
 
@@ -84,29 +85,16 @@ class Tally:
 class UsageCounts:
     """Counts of answers by outcome and day (UTC), stored for one tenant and origin."""
 
-    def __init__(
-        self,
-        store: Store,
-        *,
-        tenant: str,
-        clock: Callable[[], float],
-        policy: Policy,
-        origin: RunOrigin,
-        tally: Tally,
-    ) -> None:
-        self._store = store
-        self._tenant = tenant
-        self._clock = clock
-        self._write = policy.write
-        self._origin = origin
-        self._tally = tally
+    def __init__(self, context: "CacheContext") -> None:
+        self._context = context
 
     def flush(self) -> None:
         """Store the counts so far. If the store refuses, they are lost, and no error is raised."""
-        counted = self._tally.take()
-        if self._write and counted:
+        context = self._context
+        counted = context.tally.take()
+        if context.policy.write and counted:
             try:
-                self._store.usage.add(self._tenant, day_of(self._clock()), counted, origin=self._origin)
+                context.store.usage.add(context.tenant, day_of(context.clock()), counted, origin=context.origin)
             except StoreError as error:
                 log.debug("answers were not counted: %s", error)
 
@@ -124,7 +112,7 @@ class UsageCounts:
         Counts that this cache has not stored yet belong to today.
         """
         self.flush()
-        return self._store.usage.by_day(self._tenant, origins)
+        return self._context.store.usage.by_day(self._context.tenant, origins)
 
 
 def day_of(now: float) -> str:
