@@ -19,9 +19,11 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from harness.app import App, Mode
+from harness.cache.tool_cache import stored_by
 from harness.core.entries import Entry, Hit
 from harness.core.freshness import DAY, HOUR
 from harness.core.pages import Page
+from harness.core.tables import TOOLS
 from harness.errors import AccessDenied, HarnessError, InvalidInput, OfflineMiss
 from harness.identity import LOCAL, Identity, Role, Tokens
 from harness.ports import STORE_PARTS, Store
@@ -470,6 +472,11 @@ def _list_tokens(bench: App, _: int) -> Any:
     return [(token.user, token.role) for token in bench.databases.tokens.list(bench.identity.tenant)]
 
 
+def _clear_tools(bench: App, *, cache_type: str | None = None, created_by: str | None = None) -> Any:
+    maintenance = bench.cache.maintenance
+    return maintenance.delete(maintenance.select((TOOLS,), only=stored_by(cache_type, created_by)))
+
+
 def _forget_user(bench: App, number: int) -> Any:
     user = bench.identity.user if number == 0 else f"user{number}"
     return bench.store.admin.forget(bench.identity.tenant, user)
@@ -485,8 +492,8 @@ OPERATIONS: dict[str, Callable[[App, int], Any]] = {
     "put_tool": _put_tool,
     "find_tool": lambda bench, number: plain(bench.cache.tools.find("web", QUERIES[number])),
     "recent_tools": lambda bench, number: plain(bench.cache.tools.recent(number + 1)),
-    "clear_tools": lambda bench, number: bench.cache.tools.clear(cache_type="web" if number else None),
-    "clear_by_user": lambda bench, _: bench.cache.tools.clear(created_by=bench.identity.user),
+    "clear_tools": lambda bench, number: _clear_tools(bench, cache_type="web" if number else None),
+    "clear_by_user": lambda bench, _: _clear_tools(bench, created_by=bench.identity.user),
     "put_memory": lambda bench, number: bench.vector_cache("notes").put_query(QUERIES[number], bench.identity.tenant),
     "get_memory": lambda bench, number: plain(bench.vector_cache("notes").get_query(QUERIES[number])),
     "put_document": _put_document,

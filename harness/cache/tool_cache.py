@@ -188,29 +188,6 @@ class ToolCache:
         where = {} if cache_type is None else {"cache_type": checked_cache_type(cache_type)}
         return [entry_of(each) for each in self._store.listings.recent(TOOLS, self._tenant, limit, where=where)]
 
-    def entry(self, cache_type: str, query: str) -> ToolEntry | None:
-        """Return the entry of exactly this query, expired or not, if there is one.
-
-        Raises:
-            InvalidInput: an unusable type or query.
-            StoreError: the store cannot be read.
-        """
-        entry = self._store.rows.get(TOOLS, self._tenant, tool_key(cache_type, query))
-        return None if entry is None else entry_of(entry)
-
-    def clear(self, *, cache_type: str | None = None, created_by: str | None = None) -> int:
-        """Delete tool results: all, or of one type, or of one user; return how many entries.
-
-        Raises:
-            InvalidInput: an unusable type.
-            StoreError: the store cannot be written.
-        """
-        if cache_type is None and created_by is None:
-            return self._store.admin.clear(TOOLS, self._tenant)
-        fits = stored_by(cache_type, created_by)
-        keys = [entry.key for entry in self._store.listings.scan(TOOLS, self._tenant) if fits(entry)]
-        return self._store.rows.delete(TOOLS, self._tenant, keys)
-
     def ttl(self, cache_type: str, ttl_hours: float | None = None) -> float:
         """Return the lifetime (seconds) of a new entry: `ttl_hours`, by default as the setting says for its type.
 
