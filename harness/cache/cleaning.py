@@ -2,9 +2,8 @@
 
 import logging
 import threading
-from collections.abc import Callable
-from types import TracebackType
-from typing import Self
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from harness.cache.tool_cache import STALE_FOR
 from harness.core.freshness import latest_creation
@@ -36,46 +35,32 @@ def sweep_all(store: Store, now: float, keep_expired: float = 0.0) -> dict[str, 
     }
 
 
-class Periodic:
-    """Periodic `work`, every so many seconds and first at once, in a thread that ends with the process.
+@contextmanager
+def periodic(every: float, work: Callable[[], object]) -> Iterator[None]:
+    """Do `work` every so many seconds and first at once, in a thread that ends with the process. At the end of the
+    block, finish the running work and stop.
 
-    Use it as a context manager, or call `start` and `stop`. A `HarnessError` (the store is busy, the disk full) is
-    logged the first time, and again after a success; the work continues at the next time.
+    A `HarnessError` (the store is busy, the disk full) is logged the first time, and again after a success; the work
+    continues at the next time.
     """
+    stopped = threading.Event()
 
-    def __init__(self, every: float, work: Callable[[], object]) -> None:
-        self._every = every
-        self._work = work
-        self._failed = False
-        self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="harness periodic", daemon=True)
-
-    def start(self) -> None:
-        """Start the thread; call once only."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Finish the running work, then stop. Not started, or stopped before: do nothing."""
-        self._stopped.set()
-        if self._thread.is_alive():
-            self._thread.join()
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.stop()
-
-    def _run(self) -> None:
-        while not self._stopped.is_set():
+    def run() -> None:
+        failed = False
+        while not stopped.is_set():
             try:
-                self._work()
-                self._failed = False
+                work()
+                failed = False
             except HarnessError as error:
-                level = logging.DEBUG if self._failed else logging.WARNING
-                log.log(level, "the work of every %g s failed, and is tried again: %s", self._every, error)
-                self._failed = True
-            self._stopped.wait(self._every)
+                level = logging.DEBUG if failed else logging.WARNING
+                log.log(level, "the work of every %g s failed, and is tried again: %s", every, error)
+                failed = True
+            stopped.wait(every)
+
+    thread = threading.Thread(target=run, name="harness periodic", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stopped.set()
+        thread.join()

@@ -100,11 +100,11 @@ def _check_token(app: "App") -> None:
 
 
 def _sweep(app: "App", every: float, stack: ExitStack) -> None:
-    from harness.cache.cleaning import Periodic, sweep_all
+    from harness.cache.cleaning import periodic, sweep_all
 
     app.identity.require_local()
     kept_for = app.settings.stale_if_error
-    stack.enter_context(Periodic(every, lambda: sweep_all(app.databases.store, time.time(), kept_for)))
+    stack.enter_context(periodic(every, lambda: sweep_all(app.databases.store, time.time(), kept_for)))
 
 
 def _serve_stdio(app: "App") -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.cache.cleaning import SWEPT, Periodic, sweep_all
+from harness.cache.cleaning import SWEPT, periodic, sweep_all
 from harness.cache.tool_cache import STALE_FOR
 from harness.core.entries import Entry
 from harness.core.tables import TOOLS
@@ -86,7 +86,7 @@ def test_others_write_while_it_is_swept(store: SqliteStore, monkeypatch: pytest.
 def test_it_works_at_once_and_then_again() -> None:
     """Until it is stopped, and never after."""
     done: list[float] = []
-    with Periodic(0.01, lambda: done.append(time.monotonic())):
+    with periodic(0.01, lambda: done.append(time.monotonic())):
         until(lambda: len(done) >= 3)
     count = len(done)
     time.sleep(0.05)
@@ -102,19 +102,11 @@ def test_stopping_waits_for_the_running_work_only() -> None:
         time.sleep(0.05)
         finished.set()
 
-    periodic = Periodic(3_600.0, work)
-    periodic.start()
-    begun.wait(10)
-    started = time.monotonic()
-    periodic.stop()
+    with periodic(3_600.0, work):
+        begun.wait(10)
+        started = time.monotonic()
     assert finished.is_set()
     assert time.monotonic() - started < 5
-    periodic.stop()
-
-
-def test_stopping_before_the_start_is_allowed() -> None:
-    """Without an error."""
-    Periodic(1.0, lambda: None).stop()
 
 
 def test_a_failure_is_logged_once_and_work_goes_on(caplog: pytest.LogCaptureFixture) -> None:
@@ -127,7 +119,7 @@ def test_a_failure_is_logged_once_and_work_goes_on(caplog: pytest.LogCaptureFixt
         if len(turns) in {1, 2, 3, 5}:
             raise StoreBusy("another process is writing; try again")
 
-    with Periodic(0.001, work):
+    with periodic(0.001, work):
         until(lambda: len(turns) >= 6)
     levels = [record.levelname for record in caplog.records if "tried again" in record.message]
     assert levels == ["WARNING", "DEBUG", "DEBUG", "WARNING"]
