@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar
 from weakref import WeakSet
 
-import harness.storage.forks  # noqa: F401 - filelock's fork hooks must be registered before ours, to run after them
 from harness.errors import MigrationError, StoreBusy, StoreError
-from harness.storage import forks  # noqa: F401 - its hooks, and those of filelock, must run after the ones here
+from harness.storage import forks  # noqa: F401 - its hooks and filelock's come before ours, and so run after them
 from harness.storage.sqlite.damaged_files import (
     DAMAGED,
     beside,

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from weakref import WeakSet
 
 from harness.errors import HarnessError, IndexUnavailable
 from harness.ports import Vectors
+from harness.storage.forks import free_in_child
 from harness.storage.sqlite.database import Database
 from harness.storage.sqlite.entries import as_text
 from harness.storage.sqlite.scope_rows import scan_nearest, scope_rows, usual_dimension
@@ -46,10 +46,9 @@ class VectorSearch:
         self._connections = connections
         self._folder = folder
         self._tail_limit = tail_limit
-        self._lock = threading.RLock()
+        self._lock = free_in_child(threading.RLock())
         self._said = False
         self._start()
-        _all_searches.add(self)
 
     def _start(self) -> None:
         self._pid = os.getpid()
@@ -382,17 +381,3 @@ class VectorSearch:
     def _say_once(self, message: str) -> None:
         log.log(logging.DEBUG if self._said else logging.WARNING, message)  # of one trouble, the first word is enough
         self._said = True
-
-
-# A forked child begins with the lock as some thread of the parent may have held it. Only the lock is replaced here:
-# what the parent has loaded of the index must not even be let go of before the index's own handler has run.
-_all_searches: WeakSet[VectorSearch] = WeakSet()
-
-
-def _after_fork() -> None:
-    for each in list(_all_searches):
-        each._lock = threading.RLock()  # noqa: SLF001 - same module
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
