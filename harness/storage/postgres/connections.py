@@ -160,8 +160,7 @@ class PostgresConnections:
         try:
             return self.connect()
         except (psycopg.Error, OSError) as error:
-            passing = _may_pass(error, reached=self._reached)
-            raise self._translated(error, passing=passing) from error
+            raise self._translated(error, passing=_may_pass(error, reached=self._reached)) from error
 
     def connect(self) -> "psycopg.Connection[Any]":
         """Open a connection as `apart` does, and raise what psycopg raises."""

@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-from harness.core.entries import Neighbour
-from harness.ports import Vectors
 from harness.storage.checksums import embedding_checksum
 from harness.storage.postgres.dialect import POSTGRES_TABLES, escaped, text_of
 from harness.storage.postgres.row_codec import vector_text
@@ -17,22 +15,7 @@ class PostgresNearest:
 
     def __init__(self, statements: Statements, vectors: HnswIndexes) -> None:
         self._statements = statements
-        self._vectors = vectors
-
-    def search(
-        self,
-        table: str,
-        tenant: str,
-        scope: tuple[str, ...],
-        vector: Vectors,
-        *,
-        embedder: str,
-        k: int,
-        now: float,
-        at_least: float = 0.0,
-    ) -> list[Neighbour]:
-        """See `Nearest.search`."""
-        return self._vectors.nearest(table, tenant, scope, vector, embedder=embedder, k=k, now=now, at_least=at_least)
+        self.search = vectors.nearest
 
     def scopes(self, table: str, tenant: str, embedder: str) -> list[tuple[str, ...]]:
         """See `Nearest.scopes`."""

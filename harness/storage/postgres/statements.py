@@ -18,12 +18,8 @@ class Statements:
     def fetch_all(self, tenant: str, sql: str, *bound: Any) -> list[Any]:
         """Return every row of a query; the tenant is bound as `$1`, `bound` after it."""
         values = (escaped(tenant), *bound)
-
-        def fetch(connection: Any) -> list[Any]:
-            rows: list[Any] = connection.execute(sql, values, binary=True).fetchall()
-            return rows
-
-        return self.connections.run(tenant, fetch)
+        rows: list[Any] = self.connections.run(tenant, lambda each: each.execute(sql, values, binary=True).fetchall())
+        return rows
 
     def write(self, tenant: str, write: Callable[[Any], T], *, again: bool = True) -> T:
         """Run `write` in a transaction. If the connection breaks during the commit, it is repeated unless `again` is

@@ -69,7 +69,7 @@ class HnswIndexes:
         embedder: str,
         k: int,
         now: float,
-        at_least: float,
+        at_least: float = 0.0,
     ) -> list[Neighbour]:
         """See `Nearest.search`. The similarities are computed here, from the rows, whatever the index said."""
         import numpy as np
@@ -107,19 +107,9 @@ class HnswIndexes:
     def counts(self, table: str, tenant: str) -> tuple[int, int]:
         """Return how many of a tenant's vectors are in an index, and how many only in the rows."""
         declared = POSTGRES_TABLES[table]
-        sql = (
-            f"SELECT embedder, vector_dims(embedding), count(*) FROM {declared.name} "
-            f"WHERE {declared.mine} AND embedding IS NOT NULL GROUP BY 1, 2"
-        )
-        held = self._connections.run(tenant, lambda each: each.execute(sql, (escaped(tenant),), binary=True).fetchall())
-        valid = self._valid()
-        total = sum(number for *_, number in held)
-        indexed = sum(
-            number
-            for embedder, dimension, number in held
-            if embedder and _name(declared, tenant, embedder.decode(), dimension) in valid
-        )
-        return indexed, total - indexed
+        held, valid = self._sizes(declared, tenant), self._valid()
+        indexed = sum(number for name, size, number in held if name and _name(declared, tenant, name, size) in valid)
+        return indexed, sum(number for *_, number in held) - indexed
 
     def lost(self) -> list[str]:
         """Return the names of unfinished indexes; none while one is being built."""
@@ -179,18 +169,19 @@ class HnswIndexes:
         for tenant in tenants:
             for table in POSTGRES_TABLES.values():
                 for embedder, dimension, number in self._sizes(table, tenant):
-                    if number >= self._index_from and dimension <= MAX_INDEXED:
+                    if embedder and number >= self._index_from and dimension <= MAX_INDEXED:
                         self._make(table, tenant, embedder, dimension)
                         total += number
         return total
 
     def _sizes(self, table: PostgresTable, tenant: str) -> list[tuple[str, int, int]]:
+        """Count a tenant's vectors by embedder ("" if it is not known) and dimension."""
         sql = (
             f"SELECT embedder, vector_dims(embedding), count(*) FROM {table.name} "
-            f"WHERE {table.mine} AND embedding IS NOT NULL AND embedder IS NOT NULL GROUP BY 1, 2"
+            f"WHERE {table.mine} AND embedding IS NOT NULL GROUP BY 1, 2"
         )
         rows = self._connections.run(tenant, lambda each: each.execute(sql, (escaped(tenant),), binary=True).fetchall())
-        return [(embedder.decode(), dimension, number) for embedder, dimension, number in rows]
+        return [((embedder or b"").decode(), dimension, number) for embedder, dimension, number in rows]
 
     def _is_indexed(self, table: PostgresTable, tenant: str, embedder: str, dimension: int) -> bool:
         if dimension > MAX_INDEXED:
