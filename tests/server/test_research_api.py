@@ -458,7 +458,7 @@ def test_the_number_of_remembered_researches_is_limited(app: App, monkeypatch: p
         assert job.ended.wait(PATIENCE)
     assert MAX_ENDED > 3
     assert len(researches._jobs) <= 4
-    assert researches.get("default", job.run) is job
+    assert researches.find("default", job.run) is job
 
 
 # --- roles and tenants

@@ -5,20 +5,19 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
-
-from msgspec import Struct
+from typing import Any, Literal, TypeAlias
 
 from harness.app import App
 from harness.core.keys import normalise
-from harness.errors import HarnessError, InvalidInput, NotFound, TooManyRequests
+from harness.errors import HarnessError, InvalidInput, TooManyRequests
 from harness.ports import Stopped
+from harness.research.gathering import Round
+from harness.research.result import Research
+from harness.research.run_record import new_run_id
+from harness.research.run_view import past_run
 from harness.server.api.research_options import DEFAULT, ResearchChoice
 from harness.server.error_payload import INTERNAL, ErrorResponse, error_payload, payload_of
-
-if TYPE_CHECKING:
-    from harness.research.gathering import Round
-    from harness.research.result import Research
+from harness.server.responses.research_responses import StepEvent
 
 log = logging.getLogger(__name__)
 
@@ -28,14 +27,6 @@ MAX_ENDED = 200
 """Ended researches that are remembered, for late requests about how they ended."""
 CLOSING_SECONDS = 5.0
 RETRY_SECONDS = 15.0
-
-
-class Step(Struct, frozen=True):
-    """Progress: `done` of `total` steps of `what`."""
-
-    what: str
-    done: int
-    total: int
 
 
 class Job:
@@ -48,7 +39,7 @@ class Job:
         self.question = question
         self.tenant = tenant
         self.started = time.time()
-        self.step = Step("started", 0, 0)
+        self.step = StepEvent(what="started", done=0, total=0)
         self.rounds: list[Round] = []
         self.state: State = "running"
         self.found = False
@@ -71,13 +62,13 @@ class Job:
         """See `Progress`. Raises `Stopped` after `stop`."""
         if self._stop.is_set():
             raise Stopped
-        self.step = Step(what, done, total)
+        self.step = StepEvent(what=what, done=done, total=total)
 
-    def on_round(self, done: "Round") -> None:
+    def on_round(self, done: Round) -> None:
         """Add a finished round."""
         self.rounds.append(done)
 
-    def work(self, research: Callable[[], "Research"]) -> None:
+    def work(self, research: Callable[[], Research]) -> None:
         """Run the research and record how it ends."""
         try:
             self.found = research().report is not None
@@ -104,7 +95,8 @@ class ResearchJobs:
         self.most = most
         self._jobs: OrderedDict[str, Job] = OrderedDict()
         self._lock = threading.Lock()
-        self._closing = False
+        self.closing = False
+        """Whether the server is shutting down."""
 
     def start(
         self,
@@ -122,8 +114,6 @@ class ResearchJobs:
             AccessDenied: a reader may not start researches.
             TooManyRequests: the limit of running researches is reached.
         """
-        from harness.research.run_record import new_run_id
-
         normalise(question)
         run = new_run_id(time.time())
         job = Job(run, question, app.identity.tenant)
@@ -144,24 +134,11 @@ class ResearchJobs:
             StoreCorrupt: its record cannot be read.
             TooManyRequests: the limit of running researches is reached, or this one is running.
         """
-        from harness.research.run_view import past_run
-
         job = Job(run, past_run(app.cache, run).question, app.identity.tenant)
         return self._start(app, job, lambda mine: mine.resume(run, progress=job.progress, on_round=job.on_round))
 
-    def get(self, tenant: str, run: str) -> Job:
-        """Return a research of a tenant that is running or ended recently.
-
-        Raises:
-            NotFound: this server has no such research.
-        """
-        job = self.find(tenant, run)
-        if job is None:
-            raise NotFound("no such research is running here; look for it in the recorded runs")
-        return job
-
     def find(self, tenant: str, run: str) -> Job | None:
-        """Return a research as `get` does, or `None`."""
+        """Return a research of a tenant that is running or ended recently; `None` if this server has no such one."""
         job = self._jobs.get(run)
         return job if job is not None and job.tenant == tenant else None
 
@@ -181,11 +158,6 @@ class ResearchJobs:
             raise InvalidInput("this research is running and would be recorded again; stop it first")
 
     @property
-    def closing(self) -> bool:
-        """Whether the server is shutting down."""
-        return self._closing
-
-    @property
     def hanging(self) -> bool:
         """Whether a research is still running."""
         with self._lock:
@@ -194,8 +166,8 @@ class ResearchJobs:
     def close(self) -> None:
         """Stop all researches and wait a few seconds; the results are kept. More calls have no effect."""
         with self._lock:
-            running = [job for job in self._jobs.values() if not (self._closing or job.ended.is_set())]
-            self._closing = True
+            running = [job for job in self._jobs.values() if not (self.closing or job.ended.is_set())]
+            self.closing = True
         for job in running:
             job.stop()
         deadline = time.monotonic() + CLOSING_SECONDS
@@ -208,7 +180,7 @@ class ResearchJobs:
         self,
         app: App,
         job: Job,
-        research: "Callable[[App], Research]",
+        research: Callable[[App], Research],
         choice: ResearchChoice = DEFAULT,
         *,
         refresh: bool = False,
@@ -219,7 +191,7 @@ class ResearchJobs:
             changes["engine"] = choice.specs
         mine = app.serving(app.identity, progress=job.progress, read=False if refresh else None, **changes)
 
-        def work() -> "Research":
+        def work() -> Research:
             with mine:
                 return research(mine)
 
@@ -227,7 +199,7 @@ class ResearchJobs:
             running = [each for each in self._jobs.values() if not each.ended.is_set()]
             if any(each.run == job.run for each in running):
                 raise TooManyRequests("this research is already running; watch it", RETRY_SECONDS)
-            if len(running) >= self.most or self._closing:
+            if len(running) >= self.most or self.closing:
                 raise TooManyRequests(
                     f"{len(running)} researches are running, which is the limit; wait for one to end", RETRY_SECONDS
                 )

@@ -10,6 +10,7 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 
 from harness.core.origins import origins_of
 from harness.core.tables import RUNS
+from harness.errors import NotFound
 from harness.research.run_view import past_run
 from harness.server.api.history_routes import Limit, Offset, OriginChosen
 from harness.server.api.research_jobs import Job, ResearchJobs
@@ -24,7 +25,6 @@ from harness.server.responses.research_responses import (
     RunResponse,
     RunsResponse,
     RunSummary,
-    StepEvent,
     round_response,
     run_response,
 )
@@ -60,7 +60,10 @@ def job_of(request: Request, app: RequestApp, id: RunPath) -> Job:  # noqa: A002
     Raises:
         NotFound: this server runs no such research.
     """
-    return jobs_of(request).get(app.identity.tenant, id)
+    job = jobs_of(request).find(app.identity.tenant, id)
+    if job is None:
+        raise NotFound("no such research is running here; look for it in the recorded runs")
+    return job
 
 
 RequestJob = Annotated[Job, Depends(job_of)]
@@ -115,8 +118,7 @@ async def events(
         ended = job.ended.is_set()  # read before the rounds, or the last one may be missed
         if (step := job.step) is not sent and not ended:
             sent = step
-            data = StepEvent(what=step.what, done=step.done, total=step.total)
-            yield ServerSentEvent(event="step", data=data)
+            yield ServerSentEvent(event="step", data=step)
             sent_at = time.monotonic()
         for number, done in enumerate(job.rounds[rounds:], start=rounds + 1):
             yield ServerSentEvent(event="round", id=str(number), data=round_response(number, done))

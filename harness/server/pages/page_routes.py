@@ -104,17 +104,15 @@ def research(
 @router.get("/runs/{id}")
 def run(request: Request, app: RequestApp, id: RunPath) -> Response:  # noqa: A002 - the name in the URL
     """Show a report with its passages, or the progress of a running research."""
-    jobs = jobs_of(request)
-    job = next((each for each in jobs.running(app.identity.tenant) if each.run == id), None)
-    if job is not None:
+    job = jobs_of(request).find(app.identity.tenant, id)
+    if job is not None and not job.ended.is_set():
         return page(request, "watch.html", job=job)
     try:
         past = past_run(app.cache, id)
     except NotFound:  # it ended before it was recorded; this server may still know why
-        ended = jobs.find(app.identity.tenant, id)
-        if ended is None:
+        if job is None:
             raise
-        return page(request, "error.html", message=ended.ending, code=200)
+        return page(request, "error.html", message=job.ending, code=200)
     run = run_response(past)
     return page(request, "report.html", past=past, run=run, sections_of=_by_section(run.citations))
 
