@@ -4,9 +4,8 @@ A URL never contains a path: its name is looked up among the existing files.
 """
 
 import stat
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -47,9 +46,13 @@ class FileCache(Generic[T]):
     """
 
     def __init__(self, read: Callable[[Path], T]) -> None:
-        self._read = read
-        self._cached: OrderedDict[Path, tuple[tuple[int, int], T | str]] = OrderedDict()
-        self._lock = threading.Lock()
+        def content_or_error(path: Path, _state: tuple[int, int]) -> T | str:
+            try:
+                return read(path)
+            except InvalidInput as error:
+                return str(error)
+
+        self._cached: Callable[[Path, tuple[int, int]], T | str] = lru_cache(MAX_CACHED)(content_or_error)
 
     def get(self, path: Path) -> T:
         """Return the content of a file.
@@ -57,47 +60,24 @@ class FileCache(Generic[T]):
         Raises:
             InvalidInput: it is damaged, too large, not a file, or unreadable.
         """
-        state = _state_of(path / JOURNAL if path.is_dir() else path)
-        with self._lock:
-            cached = self._cached.get(path)
-        if cached is None or cached[0] != state:
-            cached = (state, self._content_or_error(path))
-        with self._lock:
-            self._cached[path] = cached
-            self._cached.move_to_end(path)
-            if len(self._cached) > MAX_CACHED:
-                self._cached.popitem(last=False)
-        if isinstance(content := cached[1], str):
+        content = self._cached(path, _state_of(path / JOURNAL if path.is_dir() else path))
+        if isinstance(content, str):
             raise InvalidInput(content)
         return content
 
-    def _content_or_error(self, path: Path) -> T | str:
+    def named(self, name: str, paths: Mapping[str, Path], what: str) -> T:
+        """Return the content of the file with this name in `paths`; `what` names its kind in errors.
+
+        Raises:
+            NotFound: there is none.
+            StoreCorrupt: it is damaged: an error of the storage, not of the request.
+        """
+        if name not in paths:
+            raise NotFound(f"no {what} {clean(name, 100)!r}; /experiments lists all")
         try:
-            return self._read(path)
+            return self.get(paths[name])
         except InvalidInput as error:
-            return str(error)
-
-
-def evaluation_of(data_dir: Path, name: str) -> Evaluation:
-    """Return the evaluation with this name.
-
-    Raises:
-        NotFound: there is none.
-        StoreCorrupt: its log is damaged.
-        StoreError: the folder cannot be read.
-    """
-    return _content(evaluations, _path_of(name, evaluations_in(data_dir), "evaluation"))
-
-
-def loop_of(data_dir: Path, name: str) -> Journal:
-    """Return the experiment loop with this name.
-
-    Raises:
-        NotFound: there is none.
-        StoreCorrupt: its journal is damaged.
-        StoreError: the folder cannot be read.
-    """
-    return _content(loops, _path_of(name, loops_in(data_dir), "experiment loop"))
+            raise StoreCorrupt(str(error)) from error
 
 
 def evaluations_in(data_dir: Path) -> dict[str, Path]:
@@ -123,20 +103,6 @@ def _named(find: Callable[[Path], Sequence[Path]], folder: Path, name_of: Callab
         return {name: path for path in find(folder) if (name := short(name_of(path)))}
     except OSError as error:
         raise StoreError(f"cannot read {folder} ({error.strerror or error}); check its permissions") from error
-
-
-def _content(files: FileCache[T], path: Path) -> T:
-    """Return the content of a file; a damaged file is a storage error, not an invalid request."""
-    try:
-        return files.get(path)
-    except InvalidInput as error:
-        raise StoreCorrupt(str(error)) from error
-
-
-def _path_of(name: str, paths: Mapping[str, Path], what: str) -> Path:
-    if name not in paths:
-        raise NotFound(f"no {what} {clean(name, 100)!r}; /experiments lists all")
-    return paths[name]
 
 
 def _state_of(path: Path) -> tuple[int, int]:

@@ -19,10 +19,8 @@ from harness.errors import InvalidInput
 from harness.server.api.experiment_files import (
     MAX_BYTES,
     Evaluation,
-    evaluation_of,
     evaluations,
     evaluations_in,
-    loop_of,
     loops,
     loops_in,
     short,
@@ -92,7 +90,7 @@ def loop(data_dir: Path, name: str) -> LoopResponse:
         StoreCorrupt: its journal is damaged.
         StoreError: the folder cannot be read.
     """
-    return loop_response(name, loop_of(data_dir, name))
+    return loop_response(name, loops.named(name, loops_in(data_dir), "experiment loop"))
 
 
 def loop_response(name: str, journal: Journal) -> LoopResponse:
@@ -120,7 +118,7 @@ def evaluation(data_dir: Path, name: str) -> EvaluationResponse:
         StoreCorrupt: its log is damaged.
         StoreError: the folder cannot be read.
     """
-    return evaluation_response(name, evaluation_of(data_dir, name))
+    return evaluation_response(name, evaluations.named(name, evaluations_in(data_dir), "evaluation"))
 
 
 def measured(log: Log) -> Evaluation:
@@ -162,8 +160,9 @@ def comparison(data_dir: Path, first: str, second: str) -> ComparisonResponse:
         StoreCorrupt: a log is damaged.
         StoreError: the folder cannot be read.
     """
-    one, other = evaluation_of(data_dir, first), evaluation_of(data_dir, second)
-    return comparison_response((first, one), (second, other))
+    paths = evaluations_in(data_dir)
+    one, other = ((name, evaluations.named(name, paths, "evaluation")) for name in (first, second))
+    return comparison_response(one, other)
 
 
 def comparison_response(first: tuple[str, Evaluation], second: tuple[str, Evaluation]) -> ComparisonResponse:
