@@ -90,11 +90,7 @@ def loop(data_dir: Path, name: str) -> LoopResponse:
         StoreCorrupt: its journal is damaged.
         StoreError: the folder cannot be read.
     """
-    return loop_response(name, loops.named(name, loops_in(data_dir), "experiment loop"))
-
-
-def loop_response(name: str, journal: Journal) -> LoopResponse:
-    """Return an experiment loop as programs see it."""
+    journal = loops.named(name, loops_in(data_dir), "experiment loop")
     start, best = journal.begun, to_builtins(journal.best)
     return LoopResponse(
         loop=_row_of_loop(name, journal),
@@ -270,17 +266,8 @@ def evaluation_row(name: str, result: Evaluation) -> EvaluationRow:
 
 
 def _trial(each: Experiment) -> TrialResponse:
-    numbers = {name: getattr(each, name) for name in ("score", "baseline", "delta", "low", "high", "p")}
-    return TrialResponse(
-        number=each.number,
-        description=short(each.description),
-        status=each.status,
-        tasks=each.tasks,
-        seconds=each.seconds,
-        live_calls=each.live_calls,
-        reasons=_lines(each.reasons),
-        **numbers,
-    )
+    texts = {"description": short(each.description), "reasons": _lines(each.reasons)}
+    return TrialResponse(**{**structs.asdict(each), **texts})
 
 
 def _changed(settings: Mapping[str, Any]) -> list[str]:

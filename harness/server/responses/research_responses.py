@@ -2,6 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
+from msgspec.structs import asdict
 from pydantic import BaseModel, ConfigDict, Field
 
 from harness.core.text import clean, one_line, shorten
@@ -258,19 +259,7 @@ def run_response(past: PastRun) -> RunResponse:
     report, error = past.report, past.error
     citations = [
         CitationResponse(
-            section=each.section,
-            paragraph=each.paragraph,
-            sentence=each.sentence,
-            quotation=each.quotation,
-            number=each.number,
-            url=each.url,
-            similarity=round(each.similarity, 4),
-            verified=each.verified,
-            supported=each.supported,
-            replaced=each.replaced,
-            lacks=list(each.lacks),
-            relevance=each.relevance,
-            support=each.support,
+            **{**asdict(each), "similarity": round(each.similarity, 4)},
             passage=list(passage_of(past, each) or ()) or None,
         )
         for each in (report.citations if report else ())
