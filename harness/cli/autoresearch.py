@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
+from msgspec import to_builtins
 
 from harness.cli import completion
 from harness.cli.command_session import Session, with_session
@@ -330,8 +331,6 @@ def _print(journal: "Journal") -> None:
 
 
 def _as_json(journal: "Journal") -> dict[str, object]:
-    from msgspec import to_builtins
-
     return {
         "id": journal.begun.id,
         "noise_floor": to_builtins(journal.noise_floor),

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from harness.cli.labelled_pairs import CalibrationResult, Kind, LabelledPair, share_line
 from harness.errors import ReaderError
 
@@ -22,8 +24,6 @@ def calibrated_reader(
         ReaderError: the reader failed.
         EmbeddingError: the embedder failed.
     """
-    import msgspec
-
     from harness.models.from_settings import calibration_file
     from harness.research.reader_calibration import MAX_MISSED, MAX_WRONG, calibrated_answers, calibrated_support
 

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from harness.cli.labelled_pairs import CalibrationResult, LabelledPair, share_line
 
 if TYPE_CHECKING:
@@ -30,8 +32,6 @@ def calibrated_rule(
         EmbeddingError: the embedder failed.
         VerifierError: the verifier failed.
     """
-    import msgspec
-
     from harness.cache.acceptance_rule import rule_file
 
     found, rule = _calibrated(app, labelled, max_wrong_of_served, name)
@@ -46,8 +46,6 @@ def _calibrated(
     app: "App", labelled: Sequence[LabelledPair], max_wrong_of_served: float | None, name: str
 ) -> "tuple[Calibration, Rule]":
     """Return the calibration and the rule that follows from it; `name` describes the pairs."""
-    import msgspec
-
     from harness.core.calibration import calibrate as calibrated
     from harness.core.equivalence import rule_for
 

@@ -12,7 +12,7 @@ from msgspec import to_builtins
 from harness.chat.command_results import MemoryDetails, QueryResults, Stored, ThreadList
 from harness.chat.commands import DEFAULT_RESULTS, DELETABLE, KINDS, MAX_RESULTS
 from harness.chat.conversation import checked_text
-from harness.chat.exchanges import MAX_MESSAGE, Remembered
+from harness.chat.exchanges import MAX_MESSAGE
 from harness.chat.ids import whole_id
 from harness.cli.chat_screen import Screen, show, statistics
 from harness.cli.command_session import Session
@@ -53,7 +53,7 @@ def query(session: Session, text: str, k: int = DEFAULT_RESULTS, *, as_json: boo
         found = QueryResults.of(text, memory.search.query(checked_text(text), k))
     if as_json:
         matches = [
-            {"similarity": round(each.similarity, 4), "score": round(each.score, 4), **as_json_value(each.remembered)}
+            {"similarity": round(each.similarity, 4), "score": round(each.score, 4), **to_builtins(each.remembered)}
             for each in found.matches
         ]
         print_json({"query": text, "matches": matches})
@@ -79,7 +79,7 @@ def get(session: Session, id_: str, *, as_json: bool = False) -> None:
     with opened(session) as memory:
         held = tuple(memory.listing.find(whole_id(memory, id_, KINDS)))
     if as_json:
-        print_json({"remembered": [as_json_value(each) for each in held]})
+        print_json({"remembered": to_builtins(held)})
     else:
         show(Screen(quiet=session.quiet), MemoryDetails(held))
 
@@ -152,12 +152,6 @@ def opened(session: Session, *, writes: bool = False) -> "Iterator[Memory]":
         if writes:
             app.identity.require("writer")
         yield app.chat_memory
-
-
-def as_json_value(remembered: Remembered) -> dict[str, Any]:
-    """Return a memory as a JSON value."""
-    value: dict[str, Any] = to_builtins(remembered)
-    return value
 
 
 def _print(value: dict[str, Any], line: str, *, as_json: bool) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from msgspec import to_builtins
 
 from harness.cli.command_session import Session, with_session
 from harness.cli.options import CacheOptions, Flags, JsonOption, SettingOptions
@@ -65,8 +66,6 @@ def check(
         sources = [source for given in against for source in _sources(app, given)]
         found = check_claim(claim, sources, app.models.reader, app.models.embedder, app.progress)
     if as_json:
-        from msgspec import to_builtins
-
         print_json(to_builtins(found))
     else:
         for line in _lines(found):

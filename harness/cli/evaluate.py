@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from msgspec import to_builtins
 
 from harness.cli import completion
 from harness.cli.command_session import Session, with_session
@@ -262,8 +263,6 @@ def repeat(
     with session.app(flags, origin="evaluation") as app:
         found = repeat_task(app, chosen[0], times)
     if as_json:
-        from msgspec import to_builtins
-
         print_json(to_builtins(found))
     else:
         first, *rest = found.seconds

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from msgspec import to_builtins
 
 from harness.cli.command_session import Session, with_session
 from harness.cli.options import JsonOption
@@ -51,8 +52,6 @@ def rank(
     with session.app({"offline": True}) as app:
         found = ranked_passages(question, passages, app.models.reader, app.models.embedder, app.progress)[:most]
     if as_json:
-        from msgspec import to_builtins
-
         print_json({"question": question, "passages": to_builtins(found)})
     else:
         for line in _lines(found):

@@ -4,6 +4,7 @@ import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from msgspec import to_builtins
 
 from harness.cli.command_session import Session, with_session
 from harness.cli.options import CacheOptions, Flags, JsonOption, SettingOptions, duration
@@ -72,8 +73,6 @@ def _summary(answer: "Answer[Page]") -> str:
 
 
 def _print_json(url: str, answer: "Answer[Page]") -> None:
-    from msgspec import to_builtins
-
     outcome = answer.outcome
     value: dict[str, Any] = {"asked": url, **to_builtins(answer.value), "answered_by": answer.how}
     if isinstance(outcome, Hit):

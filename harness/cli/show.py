@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from msgspec import to_builtins
 
 from harness.cli import completion, report
 from harness.cli.command_session import Session, with_session
@@ -41,7 +42,6 @@ def show(
     """
     if output.as_html and output.as_json:
         raise InvalidInput("choose one of --html and --json")
-    from msgspec import to_builtins
 
     from harness.research.run_names import run_named
     from harness.research.run_view import past_run

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from msgspec import convert
 
 from harness.cli import completion
 from harness.cli.command_session import Session, with_session
@@ -118,8 +119,6 @@ def export(
       harness cache export run.snapshot --run 20261122-101500-1a2b3c
       harness cache export --pairs mine.jsonl
     """
-    from msgspec import convert
-
     from harness.storage.snapshots import write_snapshot
 
     if pairs is not None:

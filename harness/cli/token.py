@@ -1,9 +1,10 @@
 """`harness token`: access tokens for the cache of a tenant."""
 
 import time
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from msgspec import to_builtins
 
 from harness.cli.command_session import Session, with_session
 from harness.cli.options import JsonOption, duration
@@ -51,7 +52,7 @@ def create(
             tenant, user, role, name=name, expires_days=expires / DAY, created_by=identity.user
         )
     if as_json:
-        print_json({"token": made.text, **_as_json(made.info)})
+        print_json({"token": made.text, **to_builtins(made.info)})
     else:
         typer.echo(made.text)
     until = time.strftime("%Y-%m-%d", time.localtime(made.info.expires_at))
@@ -79,7 +80,7 @@ def list_(
         tenant = _tenant_of(app.identity, tenant)
         tokens = app.databases.tokens.list(tenant)
     if as_json:
-        print_json({"tokens": [_as_json(token) for token in tokens]})
+        print_json({"tokens": to_builtins(tokens)})
         return
     from tabulate import tabulate
 
@@ -128,10 +129,3 @@ def _tenant_of(identity: "Identity", tenant: str | None) -> str | None:
 def _until(token: "TokenInfo", now: float) -> str:
     day = time.strftime("%Y-%m-%d", time.localtime(token.expires_at))
     return f"{day} (expired)" if is_expired(token.expires_at, now, token.created_at) else day
-
-
-def _as_json(token: "TokenInfo") -> dict[str, Any]:
-    from msgspec import to_builtins
-
-    value: dict[str, Any] = to_builtins(token)
-    return value

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from msgspec import to_builtins
 
 from harness.cli.command_session import Session, with_session
 from harness.cli.options import JsonOption
@@ -40,8 +41,6 @@ def verify(
       harness research "what are descriptors" --engine corpus:python-docs -o report.md
       harness verify report.md
     """
-    from msgspec import to_builtins
-
     from harness.research.quotation_support import QuotationSupport
     from harness.research.verification import MAX_REPORT_BYTES, read_report
     from harness.research.verification import verify as check
