@@ -1,6 +1,8 @@
 """Body of every error response, over HTTP and from MCP tools."""
 
-from typing import Literal
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -19,6 +21,8 @@ from harness.errors import (
 )
 
 MAX_MESSAGE = 1_000
+MAX_FIELDS = 5
+"""Invalid fields that a message names."""
 INVALID = "invalid_input"
 INTERNAL = "internal_error"
 """Code of a bug. The details go to the server's log, not into the response."""
@@ -55,6 +59,14 @@ def error_payload(code: str, message: str) -> ErrorResponse:
     """Return an error response; the message is cleaned, on one line, and at most `MAX_MESSAGE` characters long."""
     text = shorten(clean(one_line(message), 2 * MAX_MESSAGE), MAX_MESSAGE)
     return ErrorResponse(status="error", code=code, message=text)
+
+
+def invalid_fields(errors: Iterable[Mapping[str, Any]], skip: int = 0) -> str:
+    """Return the first errors of pydantic on one line, without the values, which may be long; `skip` parts of each
+    place are left out.
+    """
+    places = ((".".join(map(str, each["loc"][skip:])) or "the body", str(each["msg"])) for each in errors)
+    return "; ".join(f"{shorten(place, 100)}: {shorten(message, 300)}" for place, message in islice(places, MAX_FIELDS))
 
 
 def payload_of(error: HarnessError) -> ErrorResponse:

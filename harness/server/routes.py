@@ -11,12 +11,11 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from harness import __version__
-from harness.core.text import shorten
 from harness.errors import HarnessError
 from harness.server.api import cache_routes, experiment_routes, history_routes, knowledge_routes, research_routes
 from harness.server.api.research_jobs import ResearchJobs
 from harness.server.auth import Authenticator
-from harness.server.error_payload import BUG, INTERNAL, INVALID, error_payload
+from harness.server.error_payload import BUG, INTERNAL, INVALID, error_payload, invalid_fields
 from harness.server.error_responses import respond_error, respond_with
 from harness.server.pages import chart_routes, page_routes
 from harness.server.pages.templates import STATIC
@@ -25,7 +24,6 @@ from harness.server.search_api import searxng_instance, searxng_search, tavily
 log = logging.getLogger(__name__)
 
 HEALTH = "/healthz"
-MAX_ERRORS = 5
 DESCRIPTION = """Research history, running researches, cache and knowledge.
 
 Every error is `{"status": "error", "code", "message"}`. While the database has no token, only this machine is served;
@@ -95,11 +93,8 @@ async def _handle_error(request: Request, error: Exception) -> Response:
 
 async def _handle_invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101
-    messages = [
-        f"{shorten('.'.join(map(str, each['loc'][1:])) or 'the body', 100)}: {shorten(str(each['msg']), 300)}"
-        for each in error.errors()[:MAX_ERRORS]
-    ]
-    return respond_error(request, 400, error_payload(INVALID, f"the request is not valid: {'; '.join(messages)}"))
+    message = f"the request is not valid: {invalid_fields(error.errors(), skip=1)}"
+    return respond_error(request, 400, error_payload(INVALID, message))
 
 
 async def _handle_http_error(request: Request, error: Exception) -> Response:

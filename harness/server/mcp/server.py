@@ -17,14 +17,13 @@ from pydantic_core import to_json
 from harness import __version__
 from harness.app import App
 from harness.errors import HarnessError
-from harness.server.error_payload import INVALID, ErrorResponse, error_payload, payload_of
+from harness.server.error_payload import INTERNAL, INVALID, ErrorResponse, error_payload, invalid_fields, payload_of
 from harness.server.mcp.agent_turns import AgentTurns
 from harness.server.mcp.knowledge_tools import KnowledgeTools
 from harness.server.mcp.paging import json_chars
 from harness.server.mcp.research_tools import WebTools
 from harness.server.mcp.tool_cache_tools import CacheTools
 from harness.server.mcp.tool_context import ToolContext
-from harness.server.mcp.tool_errors import argument_error, internal_error
 from harness.server.mcp.worker_threads import WorkerThreads
 
 log = logging.getLogger(__name__)
@@ -130,9 +129,10 @@ def _error_of(name: str, error: ToolError) -> ErrorResponse:
     if isinstance(cause, HarnessError):
         return payload_of(cause)
     if isinstance(cause, ValidationError) and not isinstance(error, UnexpectedToolError):
-        return argument_error(name, cause)
+        listed = invalid_fields(cause.errors(include_url=False, include_input=False))
+        return error_payload(INVALID, f"invalid arguments for {name}: {listed}; fix them and call again")
     log.error("%s failed unexpectedly", name, exc_info=cause or error)
-    return internal_error(name)
+    return error_payload(INTERNAL, f"{name} failed because of a bug in harness; see the server's log")
 
 
 def _refusal(error: ErrorResponse) -> CallToolResult:
