@@ -3,7 +3,6 @@
 from collections import OrderedDict
 from collections.abc import Callable
 from threading import Lock
-from types import TracebackType
 from typing import Self
 
 from starlette.requests import Request
@@ -99,7 +98,5 @@ class Authenticator:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()

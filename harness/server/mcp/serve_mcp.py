@@ -5,7 +5,6 @@ There are no sessions: each request is independent, so no session can be hijacke
 
 import logging
 from collections.abc import Callable, Sequence
-from types import TracebackType
 from typing import Self
 
 from anyio.to_thread import run_sync
@@ -84,9 +83,7 @@ class McpChecks:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self._admission.close()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
