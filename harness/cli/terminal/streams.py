@@ -3,22 +3,15 @@
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol, TextIO, cast
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from harness.core.text import printable
 
+if TYPE_CHECKING:
+    from harness.cli.terminal.progress import ProgressBars
+
 PIPED_WIDTH = 120
 """Columns where there is no terminal."""
-
-
-class Drawing(Protocol):
-    """Drawing on the last line of the terminal, which is redrawn."""
-
-    def above(self, lines: str) -> None:
-        """Print whole lines above it."""
-
-    def stop(self) -> None:
-        """Remove it."""
 
 
 class GuardedStream:
@@ -30,7 +23,7 @@ class GuardedStream:
 
     def __init__(self, below: TextIO) -> None:
         self.below = below
-        self._drawing: Drawing | None = None
+        self._drawing: ProgressBars | None = None
         self._unfinished = ""
 
     def write(self, text: str) -> int:
@@ -54,7 +47,7 @@ class GuardedStream:
             self._drawing.stop()
         self.below.flush()
 
-    def draw(self, drawing: Drawing | None) -> None:
+    def draw(self, drawing: "ProgressBars | None") -> None:
         """Print whole lines above `drawing` from now on; `None`: nothing is drawn."""
         self._drawing = drawing
         if drawing is None and self._unfinished:
