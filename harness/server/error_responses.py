@@ -11,7 +11,7 @@ from harness.server.error_payload import ErrorResponse, payload_of, status_of
 from harness.server.pages.templates import page
 from harness.server.search_api import tavily
 
-DATA_PATHS = ("/api/", "/search", "/config", "/autocompleter", "/tavily/", "/charts/", "/healthz")
+DATA_PATHS = ("/api/", "/search", "/config", "/autocompleter", "/tavily/", "/charts/", "/healthz", "/mcp")
 """Paths for programs. Errors are JSON here, and requests from pages of other sites are refused."""
 
 

@@ -125,21 +125,7 @@ class RequestChecks:
         return None
 
     async def _authenticate(self, request: Request) -> Response | None:
-        if request.url.path.startswith(PUBLIC_PATHS):
-            return None
-        try:
-            app = await run_sync(self._admission.app_for, request)
-        except AccessDenied as error:
-            if not is_data_path(request.url.path) and request.method == "GET":
-                return RedirectResponse("/login", 303)
-            return _refusal(request, 401, error.code, str(error), {"WWW-Authenticate": 'Bearer realm="harness"'})
-        except HarnessError as error:
-            return respond_with(request, error)
-        except Exception:  # a bug; bugs in routes are handled by the application
-            log.exception("a request could not be authenticated")
-            return respond_error(request, 500, error_payload(INTERNAL, BUG))
-        request.scope.setdefault("state", {})[REQUEST_APP] = app
-        return None
+        return None if request.url.path.startswith(PUBLIC_PATHS) else await authenticate(request, self._admission)
 
     def _log(self, request: Request, status: int, seconds: float) -> None:
         app = request.scope.get("state", {}).get(REQUEST_APP)
@@ -153,6 +139,23 @@ class RequestChecks:
             "user": app.identity.user or None if app else None,
         }
         access.info(json.dumps(fields))
+
+
+async def authenticate(request: Request, authenticator: Authenticator) -> Response | None:
+    """Add the app of the token to the request; return the response if it is refused."""
+    try:
+        app = await run_sync(authenticator.app_for, request)
+    except AccessDenied as error:
+        if not is_data_path(request.url.path) and request.method == "GET":
+            return RedirectResponse("/login", 303)
+        return _refusal(request, 401, error.code, str(error), {"WWW-Authenticate": 'Bearer realm="harness"'})
+    except HarnessError as error:
+        return respond_with(request, error)
+    except Exception:  # a bug; bugs in routes are handled by the application
+        log.exception("a request could not be authenticated")
+        return respond_error(request, 500, error_payload(INTERNAL, BUG))
+    request.scope.setdefault("state", {})[REQUEST_APP] = app
+    return None
 
 
 def _refusal(request: Request, status: int, code: str, message: str, headers: dict[str, str] | None = None) -> Response:

@@ -3,25 +3,20 @@
 There are no sessions: each request is independent, so no session can be hijacked, and clients do not notice a restart.
 """
 
-import logging
 from collections.abc import Callable, Sequence
 from typing import Self
 
-from anyio.to_thread import run_sync
 from mcp.server.transport_security import TransportSecurityMiddleware, TransportSecuritySettings
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from harness.app import App
-from harness.errors import AccessDenied, HarnessError, TooManyRequests
-from harness.server.auth import REQUEST_APP, Authenticator
-from harness.server.error_payload import BUG, INTERNAL, INVALID, error_payload, payload_of
+from harness.server.auth import Authenticator
+from harness.server.error_payload import INVALID, error_payload
 from harness.server.http_server import LOOPBACK, check_reach, http_server, is_loopback, listen, run_server
 from harness.server.mcp.server import build_server
-from harness.server.request_checks import MAX_BODY, TOO_LARGE, declared_bytes
-
-log = logging.getLogger(__name__)
+from harness.server.request_checks import MAX_BODY, TOO_LARGE, authenticate, declared_bytes
 
 PATH = "/mcp"
 HEALTH = "/healthz"
@@ -100,22 +95,7 @@ class McpChecks:
         """Return the response to a refused request; `None` if it may be served, and then it has its app."""
         if (invalid := await self._security.validate_request(request)) is not None:
             return refusal(invalid.status_code, "access_denied", "this host name or origin is not allowed")
-        return _not_a_message(request) or await self._authenticate(request)
-
-    async def _authenticate(self, request: Request) -> Response | None:
-        """Add the app of the token to the request; return the response if it is refused."""
-        try:
-            request.scope.setdefault("state", {})[REQUEST_APP] = await run_sync(self._admission.app_for, request)
-        except AccessDenied as error:
-            return refusal(401, error.code, str(error), **{"WWW-Authenticate": 'Bearer realm="harness"'})
-        except TooManyRequests as error:
-            return refusal(429, error.code, str(error), **{"Retry-After": str(int(error.wait) + 1)})
-        except HarnessError as error:
-            return JSONResponse(payload_of(error).model_dump(), status_code=503)
-        except Exception:  # a bug
-            log.exception("a request could not be served")
-            return refusal(500, INTERNAL, BUG)
-        return None
+        return _not_a_message(request) or await authenticate(request, self._admission)
 
 
 def refusal(status: int, code: str, message: str, **headers: str) -> Response:
