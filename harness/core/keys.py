@@ -117,6 +117,14 @@ def is_url(text: str) -> bool:
     return parts.scheme in {"http", "https"} and bool(parts.hostname) and text.split() == [text]
 
 
+def host_in(address: str) -> str:
+    """Return the host name in an address; empty if there is none."""
+    try:
+        return urlsplit(address).hostname or ""
+    except ValueError:
+        return ""
+
+
 def completion_key(
     endpoint: str,
     model: str,

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import PurePath
-from urllib.parse import urlsplit
 
 from msgspec import Struct
 
 from harness.app import App
+from harness.core.keys import host_in
 from harness.core.search_engines import ENGINES, PYTHON_DOCS, engine_kind
 from harness.core.text import clean, one_line
 from harness.errors import InvalidInput
@@ -106,7 +106,7 @@ def _name_and_label(spec: str, settings: Settings) -> tuple[str, str]:
     """Return the name and the label of one engine."""
     name, _, argument = spec.partition(":")
     if name == "searxng":
-        host = _shown(_host(argument or settings.searxng_url or "")) or "searxng"
+        host = _shown(host_in(argument or settings.searxng_url or "")) or "searxng"
         return f"searxng:{host}", f"SearXNG at {host}"
     if name == "corpus" and spec != PYTHON_DOCS:
         folder = _shown(PurePath(argument).name) or "documents"
@@ -120,13 +120,6 @@ def _name_and_label(spec: str, settings: Settings) -> tuple[str, str]:
 def _question(spec: str) -> str:
     """Return an example that fits the engine."""
     return (engine_kind(spec) or ENGINES[0]).question
-
-
-def _host(address: str) -> str:
-    try:
-        return urlsplit(address).hostname or ""
-    except ValueError:
-        return ""
 
 
 def _shown(text: str) -> str:

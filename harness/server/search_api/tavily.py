@@ -8,15 +8,13 @@ import uuid
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
-from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Request
 from msgspec import Struct
 from pydantic import BaseModel
 
 from harness.app import App
-from harness.core.keys import MAX_QUERY_CHARS
-from harness.core.pages import Page
+from harness.core.keys import MAX_QUERY_CHARS, host_in
 from harness.core.text import clean, one_line, shorten
 from harness.errors import HarnessError, InvalidInput, NotFound, OfflineMiss, PageError
 from harness.server.error_payload import ErrorResponse
@@ -167,22 +165,15 @@ def _options(request: TavilySearch) -> SearchOptions:
 
 
 def _wanted(found: RankedResult, request: TavilySearch) -> bool:
-    host = _host(found.url)
+    host = host_in(found.url)
     included = not request.include_domains or _below(host, request.include_domains)
     return included and not _below(host, request.exclude_domains or ())
 
 
 def _below(host: str, domains: Collection[str]) -> bool:
     """Return whether a host is one of the domains, or below one; domains may be written as URLs."""
-    known = {_host(domain if "//" in domain else f"//{domain}").removeprefix("*.") for domain in domains} - {""}
+    known = {host_in(domain if "//" in domain else f"//{domain}").removeprefix("*.") for domain in domains} - {""}
     return any(host == domain or host.endswith(f".{domain}") for domain in known)
-
-
-def _host(address: str) -> str:
-    try:
-        return urlsplit(address).hostname or ""
-    except ValueError:
-        return ""
 
 
 def _read(urls: Sequence[str], app: App) -> list[_Read]:
@@ -196,19 +187,12 @@ def _read(urls: Sequence[str], app: App) -> list[_Read]:
         try:
             answer = app.cache.pages.answer(url, app.sources.reader, ttl=app.settings.page_ttl)
         except (PageError, OfflineMiss, InvalidInput) as error:
-            return _unread(url, error)
-        return _as_read(url, answer.value, answer.how == "live")
+            return _Read(url, "", "", live=False, error=shorten(clean(error, 2 * MAX_REASON), MAX_REASON))
+        title = one_line(clean(answer.value.title, MAX_TITLE))
+        return _Read(url, title, clean(answer.value.text, MAX_PAGE), answer.how == "live")
 
     with ThreadPoolExecutor(app.settings.concurrency, thread_name_prefix="read") as pool:
         return list(pool.map(read, urls))
-
-
-def _as_read(url: str, page: Page, live: bool) -> _Read:
-    return _Read(url, one_line(clean(page.title, MAX_TITLE)), clean(page.text, MAX_PAGE), live)
-
-
-def _unread(url: str, error: HarnessError) -> _Read:
-    return _Read(url, "", "", live=False, error=shorten(clean(error, 2 * MAX_REASON), MAX_REASON))
 
 
 def _result(found: RankedResult, before: int, page: _Read | None) -> TavilyResult:
