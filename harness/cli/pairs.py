@@ -1,7 +1,5 @@
 """Pairs labelled by audits: `harness cache export --pairs` writes them, `calibrate` reads them."""
 
-import os
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +9,7 @@ import typer
 from harness.cli.output import print_json
 from harness.core.text import printable_json
 from harness.errors import InvalidInput
+from harness.storage.files import replacing
 
 if TYPE_CHECKING:
     from harness.cli.command_session import Session
@@ -62,13 +61,7 @@ def _write(file: Path, lines: bytes) -> None:
     """Write a private file (it has queries of users), whole or not at all."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        opened, part = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
-        try:
-            with os.fdopen(opened, "wb") as out:
-                out.write(lines)
-            Path(part).replace(file)
-        except BaseException:
-            Path(part).unlink(missing_ok=True)
-            raise
+        with replacing(file, private=True) as out:
+            out.write(lines)
     except OSError as error:
         raise InvalidInput(f"cannot write {file} ({error.strerror or error}); choose another place") from error
