@@ -2,7 +2,8 @@
 
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, NamedTuple, TypeAlias
 
 import typer
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from harness.ports import Verifier
 
 LOW_DISK = 200 * 2**20
+
+Finding: TypeAlias = tuple[str, str]
+"""State and text of a `CheckResult`."""
 
 
 class CheckResult(NamedTuple):
@@ -43,9 +47,10 @@ def doctor(session: Session, flags: Annotated[Flags, SettingOptions("engine")], 
     """
     findings = []
     with session.app(flags) as app:
-        for done, (name, check) in enumerate(CHECKS):
-            app.progress(f"checking {name}", done, len(CHECKS))
-            findings += _run(name, check, app)
+        checks = _checks(app)
+        for done, (name, check) in enumerate(checks):
+            app.progress(f"checking {name}", done, len(checks))
+            findings.append(_run(name, check, app))
     if as_json:
         healthy = all(finding.state != "broken" for finding in findings)
         print_json({"healthy": healthy, "findings": [finding._asdict() for finding in findings]})
@@ -57,58 +62,67 @@ def doctor(session: Session, flags: Annotated[Flags, SettingOptions("engine")], 
         raise typer.Exit(ExitCode.FAILED)
 
 
-def _run(name: str, check: "Callable[[App], CheckResult | list[CheckResult]]", app: "App") -> list[CheckResult]:
+def _checks(app: "App") -> "list[tuple[str, Callable[[App], Finding]]]":
+    """Return the checks with their names; each engine has its own."""
+    return [
+        ("python", _python),
+        ("settings", _settings),
+        ("disk", _disk),
+        ("database", _database),
+        ("embedder", _embedder),
+        ("meaning", _meaning),
+        ("reader", _reader),
+        ("vector index", _index),
+        *(("engine", partial(_engine, spec)) for spec in app.settings.engine),
+        ("access", _access),
+    ]
+
+
+def _run(name: str, check: "Callable[[App], Finding]", app: "App") -> CheckResult:
     try:
-        found = check(app)
+        return CheckResult(name, *check(app))
     except HarnessError as error:
-        return [CheckResult(name, "broken", str(error))]
-    return found if isinstance(found, list) else [found]
+        return CheckResult(name, "broken", str(error))
 
 
-def _python(_app: "App") -> CheckResult:
+def _python(_app: "App") -> Finding:
     import sqlite3
 
     version = ".".join(map(str, sys.version_info[:3]))
-    return CheckResult("python", "ok", f"{version}, SQLite {sqlite3.sqlite_version}")
+    return "ok", f"{version}, SQLite {sqlite3.sqlite_version}"
 
 
-def _disk(app: "App") -> CheckResult:
+def _disk(app: "App") -> Finding:
     import shutil
 
     folder = app.settings.data_dir
     existing = next(parent for parent in (folder, *folder.parents) if parent.exists())
     free = shutil.disk_usage(existing).free
     if free < LOW_DISK:
-        return CheckResult(
-            "disk", "broken", f"{free / 2**20:.0f} MB free for {folder}; free space or choose another --data-dir"
-        )
-    return CheckResult("disk", "ok", f"{free / 2**30:.1f} GB free for {folder}")
+        return "broken", f"{free / 2**20:.0f} MB free for {folder}; free space or choose another --data-dir"
+    return "ok", f"{free / 2**30:.1f} GB free for {folder}"
 
 
-def _database(app: "App") -> CheckResult:
+def _database(app: "App") -> Finding:
     identity = app.identity
     problems = app.databases.store.admin.verify(repair=False)
     if problems and not identity.local:  # problems may show rows of other tenants
-        return CheckResult(
-            "database", "broken", "damaged; its administrator can repair it: `harness cache verify --repair`"
-        )
+        return "broken", "damaged; its administrator can repair it: `harness cache verify --repair`"
     if problems:
         more = f" and {len(problems) - 1} more" if len(problems) > 1 else ""
-        return CheckResult("database", "broken", f"{problems[0]}{more}; run `harness cache verify --repair`")
+        return "broken", f"{problems[0]}{more}; run `harness cache verify --repair`"
     total = sum(each.total for each in _stats(app))
-    return CheckResult("database", "ok", f"{total:,} entries in {app.databases.place}")
+    return "ok", f"{total:,} entries in {app.databases.place}"
 
 
-def _access(app: "App") -> CheckResult:
+def _access(app: "App") -> Finding:
     identity = app.identity
     if identity.local:
-        return CheckResult("access", "ok", f"no token: the entries of {identity.tenant}, with all rights")
-    return CheckResult(
-        "access", "ok", f"the token {identity.token}: {identity.user}, {identity.role} of {identity.tenant}"
-    )
+        return "ok", f"no token: the entries of {identity.tenant}, with all rights"
+    return "ok", f"the token {identity.token}: {identity.user}, {identity.role} of {identity.tenant}"
 
 
-def _embedder(app: "App") -> CheckResult:
+def _embedder(app: "App") -> Finding:
     from harness.models.fallback_embedder import FirstAvailable
 
     embedder, wanted = app.models.embedder, app.settings.embedding_model
@@ -117,11 +131,11 @@ def _embedder(app: "App") -> CheckResult:
     same, other = float(vectors[0] @ vectors[2]), float(vectors[0] @ vectors[1])
     if not same > 0.999 > other:
         advice = "reinstall research-harness" if _is_local(app) else f"check the model {wanted}"
-        return CheckResult("embedder", "broken", f"the vectors of {embedder.id} are wrong; {advice}")
+        return "broken", f"the vectors of {embedder.id} are wrong; {advice}"
     if failure is not None:
-        return CheckResult("embedder", "weak", f"{embedder.id} is used instead of {wanted}: {failure}")
+        return "weak", f"{embedder.id} is used instead of {wanted}: {failure}"
     unasked = f" (offline: {wanted} is not used)" if wanted and app.settings.offline and _is_local(app) else ""
-    return CheckResult("embedder", "ok", f"{embedder.id}{unasked}")
+    return "ok", f"{embedder.id}{unasked}"
 
 
 def _is_local(app: "App") -> bool:
@@ -130,9 +144,9 @@ def _is_local(app: "App") -> bool:
     return app.models.embedder.id == MiniLM.id
 
 
-def _meaning(app: "App") -> CheckResult:
+def _meaning(app: "App") -> Finding:
     if not app.settings.semantic:
-        return CheckResult("meaning", "weak", "off: only exact hits; set `semantic: true`")
+        return "weak", "off: only exact hits; set `semantic: true`"
     from harness.cache.acceptance_rule import own_rule, rule_file, rule_of
 
     missing = sum(each.unembedded for each in app.cache.maintenance.stats())
@@ -140,16 +154,16 @@ def _meaning(app: "App") -> CheckResult:
     rule = rule_of(verifier, app.settings)
     rate = f"at most {rule.max_wrong:.1%} wrong, calibrated on {rule.calibrated_on}"
     if failure:
-        return CheckResult("meaning", "weak", f"the verifier does not work: {failure}; {rate}")
+        return "weak", f"the verifier does not work: {failure}; {rate}"
     if missing:
-        return CheckResult("meaning", "weak", f"{missing:,} entries have no vector; run `harness cache reindex`")
+        return "weak", f"{missing:,} entries have no vector; run `harness cache reindex`"
     own, advice = own_rule(rule_file(app.settings)), "run `harness cache calibrate --pairs FILE`"
     if own is None and not _is_local(app):
-        return CheckResult("meaning", "weak", f"the rule was calibrated for the local model; {advice}")
+        return "weak", f"the rule was calibrated for the local model; {advice}"
     if own is not None and own != rule:
         why = f"it is for another verifier, or for more than {app.settings.max_wrong:.1%} wrong"
-        return CheckResult("meaning", "weak", f"{rule_file(app.settings)} is not used: {why}; {advice} again; {rate}")
-    return CheckResult("meaning", "ok", rate)
+        return "weak", f"{rule_file(app.settings)} is not used: {why}; {advice} again; {rate}"
+    return "ok", rate
 
 
 def _reading(verifier: "Verifier | None") -> "tuple[Verifier | None, str]":
@@ -166,53 +180,44 @@ def _reading(verifier: "Verifier | None") -> "tuple[Verifier | None, str]":
     return verifier, ""
 
 
-def _reader(app: "App") -> CheckResult:
+def _reader(app: "App") -> Finding:
     from harness.errors import ReaderError
 
     if not app.settings.reading:
-        return CheckResult("reader", "weak", "off: a report is written even if nothing answers; set `reading: true`")
+        return "weak", "off: a report is written even if nothing answers; set `reading: true`"
     try:
         _ = app.models.reader.calibration
         [answers, other] = app.models.reader.answers(
             "what colour is the house", ["The house is red.", "Cats sleep a lot."]
         )
     except ReaderError as error:
-        return CheckResult("reader", "weak", f"{error}; a report is written even if nothing answers")
+        return "weak", f"{error}; a report is written even if nothing answers"
     if answers <= other:
-        return CheckResult("reader", "broken", f"{app.models.reader.id} reads wrongly; reinstall research-harness")
-    return CheckResult("reader", "ok", app.models.reader.id)
+        return "broken", f"{app.models.reader.id} reads wrongly; reinstall research-harness"
+    return "ok", app.models.reader.id
 
 
-def _index(app: "App") -> CheckResult:
+def _index(app: "App") -> Finding:
     from importlib.util import find_spec
 
     if find_spec("chromadb") is None:
-        return CheckResult(
-            "vector index", "weak", "chromadb is not installed, so rows are scanned; pip install chromadb"
-        )
+        return "weak", "chromadb is not installed, so rows are scanned; pip install chromadb"
     indexed, tail = (sum(getattr(each, field) for each in _stats(app)) for field in ("indexed", "tail"))
-    return CheckResult("vector index", "ok", f"{indexed:,} vectors in the index, {tail:,} scanned")
+    return "ok", f"{indexed:,} vectors in the index, {tail:,} scanned"
 
 
-def _engine(app: "App") -> list[CheckResult]:
-    """Check each engine separately; a corpus is opened, and indexed if necessary."""
-    return [each for spec in app.settings.engine for each in _run("engine", _one_engine(spec), app)]
+def _engine(spec: str, app: "App") -> Finding:
+    """Check one engine; a corpus is opened, and indexed if necessary."""
+    from harness.sources.corpus.engine import Corpus
 
-
-def _one_engine(spec: str) -> "Callable[[App], CheckResult]":
-    def check(app: "App") -> CheckResult:
-        from harness.sources.corpus.engine import Corpus
-
-        [engine] = app.sources.engines([spec])
-        if not isinstance(engine, Corpus):
-            return CheckResult("engine", "ok", f"{engine.name} (not tried: doctor uses no network)")
-        if left := engine.unembedded():
-            how = f"{left:,} passages have no vector, so only words match them; run `harness index {spec}`"
-            return CheckResult("engine", "weak", f"{spec}: {how}")
-        mode = "words and meaning" if engine.options["mode"] == "hybrid" else "words"
-        return CheckResult("engine", "ok", f"{spec} is indexed and searched by {mode}")
-
-    return check
+    [engine] = app.sources.engines([spec])
+    if not isinstance(engine, Corpus):
+        return "ok", f"{engine.name} (not tried: doctor uses no network)"
+    if left := engine.unembedded():
+        how = f"{left:,} passages have no vector, so only words match them; run `harness index {spec}`"
+        return "weak", f"{spec}: {how}"
+    mode = "words and meaning" if engine.options["mode"] == "hybrid" else "words"
+    return "ok", f"{spec} is indexed and searched by {mode}"
 
 
 def _stats(app: "App") -> "list[TableStats]":
@@ -222,29 +227,13 @@ def _stats(app: "App") -> "list[TableStats]":
     return [app.store.listings.stats(table, app.identity.tenant, 0.0) for table in ANSWERS]
 
 
-def _settings(app: "App") -> CheckResult:
+def _settings(app: "App") -> Finding:
     from harness.core.audits import LEAST_COMPARED
 
     settings = app.settings
     if settings.offline:
-        return CheckResult("settings", "weak", "offline: nothing is searched")
+        return "weak", "offline: nothing is searched"
     if settings.audit_rate and settings.max_results < LEAST_COMPARED:
-        problem = (
-            f"audits learn nothing from {settings.max_results} results; set max_results to {LEAST_COMPARED} or more"
-        )
-        return CheckResult("settings", "weak", problem)
-    return CheckResult("settings", "ok", "valid")
-
-
-CHECKS: tuple[tuple[str, "Callable[[App], CheckResult | list[CheckResult]]"], ...] = (
-    ("python", _python),
-    ("settings", _settings),
-    ("disk", _disk),
-    ("database", _database),
-    ("embedder", _embedder),
-    ("meaning", _meaning),
-    ("reader", _reader),
-    ("vector index", _index),
-    ("engine", _engine),
-    ("access", _access),
-)
+        least = f"set max_results to {LEAST_COMPARED} or more"
+        return "weak", f"audits learn nothing from {settings.max_results} results; {least}"
+    return "ok", "valid"
