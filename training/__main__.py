@@ -20,7 +20,7 @@ from training.learning import batched, learn, mean
 from training.mining import hardest
 from training.mixture import Amounts, Mixture
 from training.model import CrossEncoder
-from training.passes import PASSES, SEED
+from training.passes import PASSES, PERMITTED_PASSES, SEED
 from training.sources import WRITTEN, Example, Sources, read_sources
 
 THREADS = 2
@@ -38,7 +38,7 @@ def train(sources: Sources, work: Path, passes: Sequence[str]) -> CrossEncoder:
             model.load_state_dict(torch.load(kept, weights_only=True))
             say(f"{kept} is there: not trained again")
             continue
-        each = PASSES[name]
+        each = (PASSES | PERMITTED_PASSES)[name]
         if begun := [work / f"{other}.pt" for other in each.begins if other in passes]:
             model.load_state_dict(mean([torch.load(kept, weights_only=True) for kept in begun]))
         examples = each.read(Mixture(sources, "train", each.plan.seed), partial(hardest, model))
@@ -93,8 +93,14 @@ def main() -> None:
         "--work", type=Path, metavar="DIR", default=Path("build/training"), help="keeps finished passes"
     )
     parser.add_argument("--weights", type=Path, metavar="FILE", default=WEIGHTS, help="the file that is written")
-    parser.add_argument(
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument(
         "--passes", nargs="+", choices=PASSES, default=list(PASSES), help="only these passes, to see the effect of each"
+    )
+    which.add_argument(
+        "--permitted",
+        action="store_true",
+        help="learn only from data whose licences permit weights that ship, in one pass",
     )
     arguments = parser.parse_args()
     torch.set_num_threads(THREADS)
@@ -102,8 +108,9 @@ def main() -> None:
     transformers.utils.logging.disable_progress_bar()
     arguments.work.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
-    sources = read_sources(arguments.data)
-    model = train(sources, arguments.work, arguments.passes)
+    sources = read_sources(arguments.data, permitted=arguments.permitted)
+    passes = list(PERMITTED_PASSES) if arguments.permitted else arguments.passes
+    model = train(sources, arguments.work, passes)
     digest = export(model, arguments.weights)
     say(f"{arguments.weights}: {arguments.weights.stat().st_size:,} bytes, {(time.monotonic() - began) / 60:.0f} min")
     made = release(sources, arguments.weights, digest)

@@ -2,6 +2,8 @@
 
 Labelled pairs come from the halves of `benchmarks.pairs` that are not held out. Everything is divided into the same
 parts: `train` for the model, `tune` for the few weights of the rule, and `calibrate` for its thresholds.
+
+`PERMITTED` names the sets whose licence permits that shipped weights learn from them.
 """
 
 from collections import defaultdict
@@ -24,6 +26,9 @@ MAX_CHARS = 240
 LOG = "query_logs/bing_2020_01.jsonl.gz"
 PAIRS = "query_pairs"
 WRITTEN: tuple[Folder, ...] = ("subjects", "orders", "small", "short", "compounds", "stories")
+"""The folders that the shipped weights have learned from."""
+NEW: tuple[Folder, ...] = ("wordings",)
+PERMITTED = frozenset({"paws"})
 GRADES = Path(__file__).with_name("grades.txt")
 THIRD = "by way of a third"
 ALIKE = "alike"
@@ -70,8 +75,9 @@ class Sources:
     evaluated: frozenset[str]
 
 
-def read_sources(data: Path) -> Sources:
-    """Read everything from the data folder.
+def read_sources(data: Path, *, permitted: bool = False) -> Sources:
+    """Read everything from the data folder. With `permitted`, of the labelled sets only `PERMITTED` is learned from;
+    the others are in the part `calibrate` only, which measures, and the written texts are raw material.
 
     Raises:
         SystemExit: a file is missing.
@@ -85,8 +91,11 @@ def read_sources(data: Path) -> Sources:
         found, _ = labelled(folder, name)
         evaluated |= {wording(text) for pair in found if pair.held_out for text in (pair.a, pair.b)}
         learned = [pair for pair in found if not pair.held_out]
+        if permitted and name not in PERMITTED:
+            learned = [pair for pair in learned if part_of(pair.group) == "calibrate"]
         pairs += [Example(pair.a, pair.b, pair.same, name, part_of(pair.group)) for pair in learned]
-        raw += [Text(text, name, part_of(pair.group)) for pair in learned for text in (pair.a, pair.b)]
+        if not permitted or name in PERMITTED:
+            raw += [Text(text, name, part_of(pair.group)) for pair in learned for text in (pair.a, pair.b)]
         groups: dict[bytes, list[tuple[str, str]]] = defaultdict(list)
         for pair in learned:
             if pair.same:
@@ -96,9 +105,12 @@ def read_sources(data: Path) -> Sources:
             for group, linked in groups.items()
             for a, b in _linked(linked)
         ]
-    pairs += _of_one_topic(folder)
-    written = {folder: list(_written(folder)) for folder in WRITTEN}
-    raw += [Text(text, "topics", part_of(_digest(topic))) for topic, text in topics(folder, held_out=False)]
+    written = {folder: list(_written(folder)) for folder in (*WRITTEN, *NEW)}
+    if permitted:
+        raw += [Text(pair.a, "written", pair.part) for pairs in written.values() for pair in pairs]
+    else:
+        pairs += _of_one_topic(folder)
+        raw += [Text(text, "topics", part_of(_digest(topic))) for topic, text in topics(folder, held_out=False)]
     evaluated |= {wording(text) for _, text in topics(folder, held_out=True)}
     log = {normalise(row["query"]): row["query"] for row in read_lines(data / LOG)}
     raw += [Text(text, "log", part_of(_digest(key))) for key, text in log.items()]

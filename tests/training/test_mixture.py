@@ -16,7 +16,7 @@ from benchmarks.traps import read_traps
 from benchmarks.wording import wording
 from harness.core.keys import normalise
 from training.mixture import OTHERS, Amounts, Mixture
-from training.passes import PASSES
+from training.passes import PASSES, PERMITTED_PASSES
 from training.sources import Example, Sources, read_sources
 
 SUBJECTS = ("Python", "Java", "India", "China", "Berlin", "Paris", "Linux", "Tokyo")
@@ -98,6 +98,22 @@ def test_no_pass_makes_a_text_of_an_evaluation(sources: Sources, name: str, monk
     assert len(read) > 3_000
     assert not {wording(text) for pair in read for text in (pair.a, pair.b)} & sources.evaluated
     assert {pair.part for pair in read} == {"train"}
+
+
+def test_with_permitted_data_nothing_is_learned_from_the_other_sets(data: Path) -> None:
+    """They only measure; what is generated comes from texts that were written for this project, PAWS, and the log."""
+    sources = read_sources(data, permitted=True)
+    learned = {pair.kind.split(",")[0] for pair in sources.pairs if pair.part != "calibrate"}
+    assert learned == {"paws"}
+    assert {pair.kind for pair in sources.pairs if pair.part == "calibrate"} >= {"qqp"}
+    assert {text.source for text in sources.texts} == {"paws", "written", "log"}
+    others = {text for name in ("qqp", "medical") for pair in labelled(data / "query_pairs", name)[0]
+              for text in (pair.a, pair.b)}  # fmt: skip
+    assert not others & {text.text for text in sources.texts}
+    few = replace(sources, written={folder: pairs[::40] for folder, pairs in sources.written.items()})
+    read = PERMITTED_PASSES["permitted"].read(Mixture(few, "train", 1), lambda pairs, keep: list(pairs[:keep]))
+    assert not others & {text for pair in read for text in (pair.a, pair.b)}
+    assert not {wording(text) for pair in read for text in (pair.a, pair.b)} & sources.evaluated
 
 
 def test_no_text_is_in_two_parts(sources: Sources) -> None:

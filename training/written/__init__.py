@@ -2,7 +2,8 @@
 
 Each line of a file is a cluster. `subjects/`: by subject. `orders/`: words that change places, with and without another
 meaning. `short/`: the same in compounds and other few words. `small/`: a letter, a word or a place changes.
-`compounds/`: regrouped, renamed, or in other units. `stories/`: questions that tell a story. Language models wrote them
+`compounds/`: regrouped, renamed, or in other units. `stories/`: questions that tell a story. `wordings/`: synonyms,
+inflection, filler, comparisons in either order, and small words that change the answer. Language models wrote them
 for this project by subject; none was copied or filled into a template, and the authors had not seen the sets that
 measure the verifier. Licence: Apache-2.0, as the rest of the project.
 """
@@ -12,7 +13,7 @@ from typing import Literal
 
 from benchmarks import clusters
 
-Folder = Literal["subjects", "orders", "small", "short", "compounds", "stories"]
+Folder = Literal["subjects", "orders", "small", "short", "compounds", "stories", "wordings"]
 
 
 def read_clusters(folder: Folder) -> list[clusters.Cluster]:
