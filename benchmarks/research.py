@@ -1,7 +1,7 @@
 """A research, cold and warm, with an engine that takes a second to answer, with the reader and without it:
 `python -m benchmarks.research`.
 
-Each of the two is measured in a process of its own, for the memory that it needs at most.
+Each of the two is measured in a separate process, because of the memory.
 """
 
 import argparse
