@@ -79,7 +79,7 @@ class App:
     ) -> None:
         if (settings.offline or mode.replay) and not mode.read:
             which = "--offline" if mode.replay is None else "--replay"
-            raise InvalidInput(f"with {which} only what is cached can answer; leave out --refresh and --no-cache")
+            raise InvalidInput(f"with {which} only cached results can answer; leave out --refresh and --no-cache")
         self.settings = settings
         self.progress = progress
         self._mode = mode

@@ -27,7 +27,8 @@ LOG = "query_logs/bing_2020_01.jsonl.gz"
 PAIRS = "query_pairs"
 WRITTEN: tuple[Folder, ...] = ("subjects", "orders", "small", "short", "compounds", "stories")
 """The folders that the shipped weights have learned from."""
-NEW: tuple[Folder, ...] = ("wordings",)
+ADDED: tuple[Folder, ...] = ("wordings",)
+"""The folders that only a training with permitted data reads, so far."""
 PERMITTED = frozenset({"paws"})
 GRADES = Path(__file__).with_name("grades.txt")
 THIRD = "by way of a third"
@@ -105,7 +106,7 @@ def read_sources(data: Path, *, permitted: bool = False) -> Sources:
             for group, linked in groups.items()
             for a, b in _linked(linked)
         ]
-    written = {folder: list(_written(folder)) for folder in (*WRITTEN, *NEW)}
+    written = {folder: list(_written(folder)) for folder in (*WRITTEN, *ADDED)}
     if permitted:
         raw += [Text(pair.a, "written", pair.part) for pairs in written.values() for pair in pairs]
     else:

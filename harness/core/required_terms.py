@@ -9,6 +9,7 @@ from harness.core.equivalence.spelling import names_in
 _TERM = re.compile(r"(?<![\w.])v?\d[\d.,]*\d(?![\w])|(?<![\w.,])\d{3,}(?!\w)")
 """Numbers of at least two digits, and versions: small counts ("the 3 kinds") are often part of the wording."""
 _AROUND = ".,;:!?()[]{}\"'“”’"
+"""Signs around a word, as `names_in` removes them."""
 _WORD = re.compile(r"\w+")
 _SMALL = 10
 MAX_TERMS, MAX_TERM = 8, 30
@@ -35,8 +36,12 @@ def required_names(question: str) -> tuple[str, ...]:
 
 def lacking_names(names: Iterable[str], text: str) -> tuple[str, ...]:
     """Return those of `names` of which `text` has no word. Never raises."""
-    held = set(_WORD.findall(text.casefold()))
-    return tuple(name for name in names if held.isdisjoint(_WORD.findall(name.casefold())))
+    held = text.casefold()
+
+    def has(word: str) -> bool:
+        return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", held) is not None
+
+    return tuple(name for name in names if not any(map(has, _WORD.findall(name.casefold()))))
 
 
 def lacking(terms: Iterable[str], text: str) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ from harness.core.text import sentences
 MIN_COVERAGE = 0.5
 """Least share (0..1) of the sentence's content words that the quotation must have, without a model."""
 LIKELIER = 0.5
-"""Least probability (0..1) that sentence and quotation speak of the same, by a reader, where the words are shared."""
+"""Least probability (0..1) that sentence and quotation are about the same, by a reader, where the words are shared."""
 MIN_COVERAGE_OTHER_SUBJECT = 0.75
 """Least share if the sentence begins with a word that the quotation lacks: its subject may differ."""
 _ENDS = " .!?:"

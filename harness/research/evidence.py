@@ -9,31 +9,27 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
+from typing import TypeAlias
 
 from msgspec import Struct
 
 from harness.cache import Cache
-from harness.core.chunking import heading_of
-from harness.core.dangling import needs_previous, with_needed
-from harness.core.quotable import is_quotable
+from harness.core.dangling import needs_previous
 from harness.core.rank_fusion import overlap, select_diverse
 from harness.core.required_terms import lacking, lacking_names, required_names, required_terms
-from harness.core.text import sentences, stems
+from harness.core.text import stems
 from harness.errors import ReaderError
 from harness.ports import Reader, Vectors
-from harness.research.gathering import GatheredSource, documents_of
+from harness.research.gathering import GatheredSource
+from harness.research.quotable_sentences import Sentence, promising_sentences
 from harness.research.relevance import MIN_SIMILARITY, MIN_WORDED_SIMILARITY, Wording, promise
 from harness.research.scoring import ChunkSet
 from harness.settings import WritingSettings
-from harness.vector_cache import EmbeddedChunk
-
-MAX_EMBEDDED = 96
-"""Most sentences embedded, from the best chunks: one embedding takes about 20 ms on a slow core."""
 
 MAX_READ = 40
 """Most sentences that the reader reads, the most promising first: each takes 5 to 20 ms."""
 
-LACKING, HALF = 0.1, 0.5
+LACKING, LACKING_RELEVANCE = 0.1, 0.5
 """Lower score of an excerpt whose passage lacks a year, version or number of the question, or its source a name; and
 the factor of its relevance.
 """
@@ -48,6 +44,9 @@ aside.
 
 _FIRST = 0.5
 """Share of an excerpt's first sentence in its relevance; the rest is that of its likeliest sentence."""
+
+Missing: TypeAlias = Mapping[tuple[str, int], tuple[str, ...]]
+"""Terms and names of the question that each place (document, index of the chunk) lacks."""
 
 UNREAD = "%s; until then a research does not check whether its sources answer the question"
 """Warning where the reader does not work."""
@@ -88,34 +87,6 @@ class Excerpt(Struct, frozen=True, array_like=True):
     score: float
     lacks: tuple[str, ...] = ()
     relevance: float | None = None
-
-
-class _Sentence(Struct, frozen=True):
-    """A quotable sentence of a chunk; `position` is its place in the source, `before` the sentence that it needs to be
-    understood, if any, and `heading` that of its section.
-    """
-
-    text: str
-    source: GatheredSource
-    chunk: EmbeddedChunk
-    position: int
-    stems: frozenset[str]
-    before: str = ""
-    heading: str = ""
-
-    @property
-    def place(self) -> tuple[str, int]:
-        """Document and index of the chunk."""
-        return self.chunk.metadata["document"], self.chunk.metadata["chunk_index"]
-
-    @property
-    def in_context(self) -> str:
-        """The sentence after the title of its source, its heading, and the sentence that it needs, as the reader has
-        learned to read it.
-        """
-        text = f"{self.before} {self.text}" if self.before else self.text
-        place = " - ".join(dict.fromkeys(each for each in (self.source.title, self.heading) if each))
-        return f"{place}: {text}" if place else text
 
 
 def cached_evidence(
@@ -180,7 +151,7 @@ def find_evidence(
         ReaderError: the reader failed.
     """
     wanted = chunk_set.wording
-    likely = _likely(sources, chunk_set, wanted)
+    likely = promising_sentences(sources, chunk_set, wanted)
     if not likely:
         return []
     titles = list(dict.fromkeys(sentence.source.title for sentence in likely))
@@ -189,8 +160,7 @@ def find_evidence(
     vectors, relevance, least = vectors[len(titles) :], None, math.inf
     missing = _missing(likely, chunk_set.question)
     if reader is not None:
-        relevance, least = _relevance(likely, vectors, chunk_set, reader), reader.calibration.answers
-        relevance = [each * (HALF if missing[at.place] else 1.0) for at, each in zip(likely, relevance, strict=True)]
+        relevance, least = _relevance(likely, vectors, chunk_set, reader, missing), reader.calibration.answers
         if max(relevance) < least:
             return []
     ranked = sorted(
@@ -218,9 +188,11 @@ def _are_duplicates(one: Evidence, other: Evidence, wanted: Wording) -> bool:
     return overlap(set(one.stems - wanted.stems), set(other.stems - wanted.stems)) > MAX_OVERLAP
 
 
-def _relevance(likely: Sequence[_Sentence], vectors: Vectors, chunk_set: ChunkSet, reader: Reader) -> list[float]:
-    """Return how likely (0..1) each sentence answers, by reader and vectors. Only the most promising ones are read; the
-    others are 0.
+def _relevance(
+    likely: Sequence[Sentence], vectors: Vectors, chunk_set: ChunkSet, reader: Reader, missing: Missing
+) -> list[float]:
+    """Return how likely (0..1) each sentence answers, by reader and vectors; half of that where something is `missing`.
+    Only the most promising ones are read; the others are 0.
     """
     near, wanted = (vectors @ chunk_set.question_vector).tolist(), chunk_set.wording
 
@@ -229,11 +201,12 @@ def _relevance(likely: Sequence[_Sentence], vectors: Vectors, chunk_set: ChunkSe
     read = reader.answers(chunk_set.question, [likely[place].in_context for place in best])
     found, calibration = [0.0] * len(likely), reader.calibration.with_vectors_of(chunk_set.embedder.id)
     for place, probability in zip(best, read, strict=True):
-        found[place] = calibration.relevance(probability, near[place])
+        factor = LACKING_RELEVANCE if missing[likely[place].place] else 1.0
+        found[place] = factor * calibration.relevance(probability, near[place])
     return found
 
 
-def _missing(likely: Sequence[_Sentence], question: str) -> dict[tuple[str, int], tuple[str, ...]]:
+def _missing(likely: Sequence[Sentence], question: str) -> Missing:
     """Return, for each place, the years, versions and numbers of the question that its chunk lacks, and the names that
     its whole source lacks: a text seldom repeats the name of its subject. A name that half of the sources have is the
     subject of all.
@@ -258,61 +231,12 @@ def _is_relevant(evidence: Evidence, wanted: Wording, least: float) -> bool:
     )
 
 
-def _likely(sources: Sequence[GatheredSource], chunk_set: ChunkSet, wanted: Wording) -> list[_Sentence]:
-    """Return the quotable sentences of the most promising chunks, each once, in the order of sources and text."""
-    by_url = {source.url: source for source in sources}
-    chunks = chunk_set.chunks_of(documents_of(sources))
-
-    promises = [
-        promise(float(chunk.vector @ chunk_set.question_vector), wanted.share(frozenset(stems(chunk.text))))
-        for chunk in chunks
-    ]
-    best = sorted(range(len(chunks)), key=lambda at: -promises[at])  # stable: ties keep their order
-    headings, seen = _headings(chunks), set[str]()
-    chosen: dict[int, list[_Sentence]] = {}
-    for at in best:
-        found = list(_sentences(chunks[at], by_url[chunks[at].metadata["url"]], at * 1_000, headings[at], seen))
-        if sum(map(len, chosen.values())) + len(found) > MAX_EMBEDDED:
-            break
-        chosen[at] = found
-    return [sentence for at in sorted(chosen) for sentence in chosen[at]]
-
-
-def _headings(chunks: Sequence[EmbeddedChunk]) -> list[str]:
-    """Return, for each chunk, the heading of its first paragraph: the last one before it in its document."""
-    found, document, heading = list[str](), None, ""
-    for chunk in chunks:
-        if chunk.metadata["document"] != document:
-            document, heading = chunk.metadata["document"], ""
-        found.append(heading)
-        heading = next((held for held in map(heading_of, reversed(chunk.text.split("\n\n"))) if held), heading)
-    return found
-
-
-def _sentences(
-    chunk: EmbeddedChunk, source: GatheredSource, first: int, heading: str, seen: set[str]
-) -> Iterator[_Sentence]:
-    """Yield every quotable sentence not `seen` yet; positions count from `first`, and `heading` is that of the first
-    paragraph.
-    """
-    pieces, headings = list[str](), list[str]()
-    for paragraph in chunk.text.split("\n\n"):
-        heading = heading_of(paragraph) or heading
-        found = [piece.strip() for piece in sentences(paragraph)]
-        pieces += found
-        headings += [heading] * len(found)
-    for position, ((text, before), held) in enumerate(zip(with_needed(pieces), headings, strict=True), start=first):
-        if text not in seen and is_quotable(text):
-            seen.add(text)
-            yield _Sentence(text, source, chunk, position, frozenset(stems(text)), before, held)
-
-
 def _excerpts(
-    likely: Sequence[_Sentence],
+    likely: Sequence[Sentence],
     vectors: Vectors,
     chunk_set: ChunkSet,
     title_similarity: Mapping[str, float],
-    missing: Mapping[tuple[str, int], tuple[str, ...]],
+    missing: Missing,
     relevance: Sequence[float] | None,
     writing: WritingSettings,
 ) -> Iterator[Evidence]:
@@ -343,7 +267,7 @@ def _excerpts(
             )  # fmt: skip
 
 
-def _runs(likely: Sequence[_Sentence], indices: Sequence[int]) -> Iterator[list[int]]:
+def _runs(likely: Sequence[Sentence], indices: Sequence[int]) -> Iterator[list[int]]:
     """Yield runs of one, two, … `indices` whose sentences follow each other without a gap; none begins with a sentence
     that needs the one before it, if that can be quoted, too.
     """

@@ -262,7 +262,7 @@ def test_a_refresh_while_offline_is_refused(settings: Settings, researches: Rese
         )
         with TestClient(checks, base_url="http://127.0.0.1") as client:
             answer = client.post("/api/researches", json={"question": QUESTION, "refresh": True})
-            assert "only what is cached" in refused(answer, 400, "invalid_input")
+            assert "only cached results" in refused(answer, 400, "invalid_input")
             assert client.get("/api/researches").json()["items"] == []
 
 

@@ -14,6 +14,7 @@ MAX_HEADING_CHARS = 200
 """A longer "heading" is a paragraph that begins with a sign."""
 
 _HEADING_LINES = 3
+"""A line above the title, the title, and the line under it."""
 _FENCE = re.compile(r"(```)`*[^`]*|(~~~).*")
 _UNDERLINE = re.compile(r"([=\-*~^\"'#+])\1{2,}")
 

@@ -152,18 +152,17 @@ IMPLIED = MappingProxyType(
         "latest update": "update", "live updates": "updates", "united states of america": "usa", "united states": "usa",
         "mobile phone": "phone",
         "cell phone": "phone", "how come": "why", "at present": "now", "i m": "i am",
-        "high blood pressure": "hypertension", "low blood pressure": "hypotension", "heart attack": "infarction",
-        "myocardial infarction": "infarction", "low blood sugar": "hypoglycemia", "high blood sugar": "hyperglycemia",
-        "high cholesterol": "hypercholesterolemia", "hair loss": "alopecia", "bad breath": "halitosis",
-        "nose bleed": "epistaxis", "nosebleed": "epistaxis",
-        "birth control": "contraception", "remove duplicate": "deduplicate", "removing duplicate": "deduplicating",
-        "delete duplicate": "deduplicate", "drop duplicate": "deduplicate", "duplicate removal": "deduplication",
-        "regular expression": "regex", "out of memory": "oom", "command line": "cli", "table salt": "sodium chloride",
-        "baking soda": "sodium bicarbonate", "home loan": "mortgage",
-        "global warming": "climate warming",
+        "high blood pressure": "hypertension", "low blood pressure": "hypotension",
+        "myocardial infarction": "heart attack", "low blood sugar": "hypoglycemia", "high blood sugar": "hyperglycemia",
+        "high cholesterol": "hypercholesterolemia", "hair loss": "alopecia", "birth control": "contraception",
+        "remove duplicate": "deduplicate", "removing duplicate": "deduplicating", "delete duplicate": "deduplicate",
+        "drop duplicate": "deduplicate", "duplicate removal": "deduplication", "regular expression": "regex",
+        "out of memory": "oom", "command line": "cli", "table salt": "sodium chloride", "home loan": "mortgage",
     }
 )  # fmt: skip
-"""Phrases and the words that say the same."""
+"""Phrases and the words that say the same. Texts less similar than 0.6 are never served, so *nosebleed* and its medical
+name would change nothing here.
+"""
 
 DIRECTED = frozenset(
     """

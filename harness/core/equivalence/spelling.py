@@ -77,7 +77,7 @@ def without_phrases(text: str, other: str | None = None) -> str:
 
     def shorter(found: re.Match[str]) -> str:
         word = IMPLIED[found[0].lower()]
-        return word if held is None or re.search(rf"\b{re.escape(word)}", held) else found[0]
+        return word if held is None or re.search(rf"\b{re.escape(word)}s?\b", held) else found[0]
 
     return _IMPLIED.sub(shorter, text)
 

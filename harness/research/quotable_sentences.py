@@ -1,0 +1,94 @@
+"""Sentences of the gathered sources that may be quoted, from the chunks that promise most."""
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from harness.core.chunking import heading_of
+from harness.core.dangling import with_needed
+from harness.core.quotable import is_quotable
+from harness.core.text import sentences, stems
+from harness.research.gathering import GatheredSource, documents_of
+from harness.research.relevance import Wording, promise
+from harness.research.scoring import ChunkSet
+from harness.vector_cache import EmbeddedChunk
+
+MAX_EMBEDDED = 96
+"""Most sentences embedded, from the best chunks: one embedding takes about 20 ms on a slow core."""
+
+
+class Sentence(Struct, frozen=True):
+    """A quotable sentence of a chunk; `position` is its place in the source, `before` the sentence that it needs to be
+    understood, if any, and `heading` that of its section.
+    """
+
+    text: str
+    source: GatheredSource
+    chunk: EmbeddedChunk
+    position: int
+    stems: frozenset[str]
+    before: str = ""
+    heading: str = ""
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """Document and index of the chunk."""
+        return self.chunk.metadata["document"], self.chunk.metadata["chunk_index"]
+
+    @property
+    def in_context(self) -> str:
+        """The sentence after the title of its source, its heading, and the sentence that it needs, as the reader has
+        learned to read it.
+        """
+        text = f"{self.before} {self.text}" if self.before else self.text
+        place = " - ".join(dict.fromkeys(each for each in (self.source.title, self.heading) if each))
+        return f"{place}: {text}" if place else text
+
+
+def promising_sentences(sources: Sequence[GatheredSource], chunk_set: ChunkSet, wanted: Wording) -> list[Sentence]:
+    """Return the quotable sentences of the most promising chunks, each once, in the order of sources and text."""
+    by_url = {source.url: source for source in sources}
+    chunks = chunk_set.chunks_of(documents_of(sources))
+
+    promises = [
+        promise(float(chunk.vector @ chunk_set.question_vector), wanted.share(frozenset(stems(chunk.text))))
+        for chunk in chunks
+    ]
+    best = sorted(range(len(chunks)), key=lambda at: -promises[at])  # stable: ties keep their order
+    headings, seen = _headings(chunks), set[str]()
+    chosen: dict[int, list[Sentence]] = {}
+    for at in best:
+        found = list(_sentences(chunks[at], by_url[chunks[at].metadata["url"]], at * 1_000, headings[at], seen))
+        if sum(map(len, chosen.values())) + len(found) > MAX_EMBEDDED:
+            break
+        chosen[at] = found
+    return [sentence for at in sorted(chosen) for sentence in chosen[at]]
+
+
+def _headings(chunks: Sequence[EmbeddedChunk]) -> list[str]:
+    """Return, for each chunk, the heading of its first paragraph: the last one before it in its document."""
+    found, document, heading = list[str](), None, ""
+    for chunk in chunks:
+        if chunk.metadata["document"] != document:
+            document, heading = chunk.metadata["document"], ""
+        found.append(heading)
+        heading = next((held for held in map(heading_of, reversed(chunk.text.split("\n\n"))) if held), heading)
+    return found
+
+
+def _sentences(
+    chunk: EmbeddedChunk, source: GatheredSource, first: int, heading: str, seen: set[str]
+) -> Iterator[Sentence]:
+    """Yield every quotable sentence not `seen` yet; positions count from `first`, and `heading` is that of the first
+    paragraph.
+    """
+    pieces, headings = list[str](), list[str]()
+    for paragraph in chunk.text.split("\n\n"):
+        heading = heading_of(paragraph) or heading
+        found = [piece.strip() for piece in sentences(paragraph)]
+        pieces += found
+        headings += [heading] * len(found)
+    for position, ((text, before), held) in enumerate(zip(with_needed(pieces), headings, strict=True), start=first):
+        if text not in seen and is_quotable(text):
+            seen.add(text)
+            yield Sentence(text, source, chunk, position, frozenset(stems(text)), before, held)
