@@ -31,19 +31,22 @@ def select_diverse(
     limit: int,
     document: Callable[[T], Hashable],
     per_document: int,
-    duplicates: Callable[[T, T], bool],
+    features: Callable[[T], set[K]],
+    max_overlap: float = 0.7,
 ) -> list[T]:
-    """Take the best of `ranked` (best first): at most `limit`, at most `per_document` from one document, and none of
-    which one already taken is a duplicate.
+    """Take the best of `ranked` (best first): at most `limit`, at most `per_document` from one document, and none whose
+    features overlap those of one already taken by more than `max_overlap` (0..1).
     """
     taken: list[T] = []
+    seen: list[set[K]] = []
     counts: dict[Hashable, int] = {}
     for candidate in ranked:
         if len(taken) == limit:
             break
-        origin = document(candidate)
-        if counts.get(origin, 0) >= per_document or any(duplicates(candidate, other) for other in taken):
+        origin, own = document(candidate), features(candidate)
+        if counts.get(origin, 0) >= per_document or any(overlap(own, other) > max_overlap for other in seen):
             continue
         taken.append(candidate)
+        seen.append(own)
         counts[origin] = counts.get(origin, 0) + 1
     return taken

@@ -7,15 +7,16 @@ any sentence answers the question: if none is likely to, there is no evidence, h
 import logging
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from harness.cache import Cache
 from harness.core.dangling import needs_previous
-from harness.core.rank_fusion import overlap, select_diverse
+from harness.core.rank_fusion import select_diverse
 from harness.core.required_terms import lacking, lacking_names, required_names, required_terms
 from harness.core.text import stems
 from harness.errors import ReaderError
@@ -171,21 +172,30 @@ def find_evidence(
         weight = writing.reading_weight
         first = max(ranked, key=lambda each: weight * (each.relevance or 0.0) + (1 - weight) * each.score)
         ranked = [first, *(each for each in ranked if each is not first)]
-    return select_diverse(
+    chosen = select_diverse(
         (evidence for evidence in ranked if _is_relevant(evidence, wanted, least)),
         limit=writing.max_evidence,
         document=lambda evidence: evidence.source.url,
         per_document=writing.per_source,
-        duplicates=lambda one, other: _are_duplicates(one, other, wanted),
+        features=lambda evidence: set(evidence.stems - wanted.stems),  # every good excerpt shares the question's words
+        max_overlap=MAX_OVERLAP,
     )
+    return list(_without_repeats(chosen))
 
 
-def _are_duplicates(one: Evidence, other: Evidence, wanted: Wording) -> bool:
-    """Return whether two excerpts say much the same, or share a sentence."""
-    if set(one.sentences) & set(other.sentences):
-        return True
-    # every good excerpt shares the question's words
-    return overlap(set(one.stems - wanted.stems), set(other.stems - wanted.stems)) > MAX_OVERLAP
+def _without_repeats(found: Iterable[Evidence]) -> Iterator[Evidence]:
+    """Yield the excerpts without the sentences that an earlier one has; one that the next sentence needs stays."""
+    quoted = set[str]()
+    for each in found:
+        following = (*each.sentences[1:], "")
+        kept = tuple(
+            text
+            for text, after in zip(each.sentences, following, strict=True)
+            if text not in quoted or (after not in quoted and needs_previous(after))
+        )
+        if kept:
+            quoted.update(kept)
+            yield replace(each, sentences=kept)
 
 
 def _relevance(

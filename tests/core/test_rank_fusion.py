@@ -21,7 +21,8 @@ def chosen(
         limit=limit,
         document=lambda i: ranked[i][0],
         per_document=per_document,
-        duplicates=lambda i, j: overlap(ranked[i][1], ranked[j][1]) > max_overlap,
+        features=lambda i: ranked[i][1],
+        max_overlap=max_overlap,
     )
     assert positions == sorted(positions), "the ranked order is kept"
     return positions

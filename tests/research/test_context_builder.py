@@ -398,15 +398,16 @@ def test_a_source_without_the_name_of_the_question_is_marked_and_less_likely() -
 
 
 def test_two_excerpts_do_not_share_a_sentence() -> None:
-    """Neighbouring runs of sentences overlap; only one of them is taken."""
+    """Neighbouring runs of sentences overlap: the later excerpt has only what is new."""
     names = ("red", "green", "blue", "black", "white", "brown")
     text = " ".join(f"The {name} client of the {name} team makes {name} retries with backoff." for name in names)
     held = chunk_set(MemoryStore(), WordEmbedder())
     held.question = "client retries with backoff"
-    found = find_evidence([GatheredSource("https://example.org/1", "", (text,))], held, WritingSettings())
+    found = find_evidence([GatheredSource("https://example.org/1", "", (text,))], held, WritingSettings(per_source=9))
     quoted = [sentence for each in found for sentence in each.sentences]
     assert len(found) > 1
     assert len(quoted) == len(set(quoted))
+    assert any(len(each.sentences) < 3 for each in found)
 
 
 def test_the_reader_sees_the_heading_of_a_sentence() -> None:
