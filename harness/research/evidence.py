@@ -218,8 +218,8 @@ def _relevance(
 
 def _missing(likely: Sequence[Sentence], question: str) -> Missing:
     """Return, for each place, the years, versions and numbers of the question that its chunk lacks, and the names that
-    its whole source lacks: a text seldom repeats the name of its subject. A name that half of the sources have is the
-    subject of all.
+    its whole source lacks: a text seldom repeats the name of its subject. A name that most sources have is the subject
+    of all.
     """
     terms, names, sources = required_terms(question), required_names(question), {each.source for each in likely}
     absent = {each: lacking_names(names, "\n".join((each.title, *each.texts))) for each in sources}
@@ -227,7 +227,7 @@ def _missing(likely: Sequence[Sentence], question: str) -> Missing:
     found: dict[tuple[str, int], tuple[str, ...]] = {}
     for each in likely:
         if each.place not in found:
-            rare = tuple(name for name in absent[each.source] if 2 * often[name] > len(sources))
+            rare = tuple(name for name in absent[each.source] if 2 * often[name] >= len(sources))
             found[each.place] = lacking(terms, f"{each.source.title}\n{each.chunk.text}") + rare
     return found
 

@@ -16,7 +16,7 @@ from benchmarks.traps import read_traps
 from benchmarks.wording import wording
 from harness.core.keys import normalise
 from training.mixture import OTHERS, Amounts, Mixture
-from training.passes import PASSES
+from training.passes import PASSES, PERMITTED_PASSES
 from training.sources import Example, Sources, read_sources
 
 SUBJECTS = ("Python", "Java", "India", "China", "Berlin", "Paris", "Linux", "Tokyo")
@@ -86,7 +86,7 @@ def test_no_text_of_an_evaluation_is_read(sources: Sources, data: Path) -> None:
         assert not {wording(text) for pair in pairs for text in (pair.a, pair.b)} & evaluated
 
 
-@pytest.mark.parametrize("name", PASSES)
+@pytest.mark.parametrize("name", PASSES | PERMITTED_PASSES)
 def test_no_pass_makes_a_text_of_an_evaluation(sources: Sources, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever it generates, changes or chooses (of some of the written clusters, for there are many)."""
     few = replace(sources, written={folder: pairs[::40] for folder, pairs in sources.written.items()})
@@ -94,7 +94,7 @@ def test_no_pass_makes_a_text_of_an_evaluation(sources: Sources, name: str, monk
     monkeypatch.setattr("training.passes.SLIGHT_HARD", 300)
     monkeypatch.setattr("training.passes.SLIGHT_CLOSING", 300)
     monkeypatch.setattr("training.passes.CONTRASTED", 300)
-    read = PASSES[name].read(Mixture(few, "train", 1), lambda pairs, keep: list(pairs[:keep]))
+    read = (PASSES | PERMITTED_PASSES)[name].read(Mixture(few, "train", 1), lambda pairs, keep: list(pairs[:keep]))
     assert len(read) > 3_000
     assert not {wording(text) for pair in read for text in (pair.a, pair.b)} & sources.evaluated
     assert {pair.part for pair in read} == {"train"}
