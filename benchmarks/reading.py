@@ -22,9 +22,9 @@ from tabulate import tabulate
 from benchmarks.pairs import read_lines
 from benchmarks.rows import say
 from harness.core.text import words
+from harness.library.relevance import relevance
 from harness.models.local.embedder import MiniLM
 from harness.models.local.reader import MiniLMReader
-from harness.research.relevance import relevance
 
 HELD_OUT_ARTICLES = frozenset({"Normans", "Packet_switching", "European_Union_law"})
 """Articles of SQuAD 2.0 that only measure."""

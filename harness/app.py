@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from harness.cache.audit import Auditor
     from harness.chat import Memory
     from harness.knowledge import Knowledge
+    from harness.library import Library
+    from harness.library.library_engine import LibraryEngine
     from harness.research.gathering import Round
     from harness.research.history import History
     from harness.research.result import Research
@@ -94,7 +96,9 @@ class App:
             self.databases, self.models = lender.databases, lender.models.with_settings(settings)
         self._replay = self.databases.replay
         base = None if lender is None else lender.sources
-        self.sources: Sources = Sources(settings, lambda: self.models.embedder, progress, self._replay, base)
+        self.sources: Sources = Sources(
+            settings, lambda: self.models.embedder, progress, self._library_engine, self._replay, base
+        )
 
     def serving(
         self,
@@ -233,6 +237,25 @@ class App:
             words=vocabulary,
             clock=self._clock,
         )
+
+    @cached_property
+    def library(self) -> "Library":
+        """Every passage that the user's tenant has read."""
+        from harness.library import Library, LibraryPolicy
+
+        settings = self.settings
+        policy = LibraryPolicy(
+            ttl=settings.library_ttl,
+            volatile_ttl=settings.volatile_ttl,
+            max_mb=settings.library_max_mb,
+            writes=self.cache.policy.write,
+        )
+        reader = self.models.reader if settings.reading else None
+        tenant = self.identity.tenant
+        return Library(self.store, self.models.embedder, tenant=tenant, policy=policy, reader=reader, clock=self._clock)
+
+    def _library_engine(self) -> "LibraryEngine":
+        return self.library.engine()
 
     @cached_property
     def history(self) -> "History":

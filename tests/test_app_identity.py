@@ -23,7 +23,7 @@ from harness.cache.tool_cache import stored_by
 from harness.core.entries import Entry, Hit
 from harness.core.freshness import DAY, HOUR
 from harness.core.pages import Page
-from harness.core.tables import TOOLS
+from harness.core.tables import LIBRARY, TOOLS
 from harness.errors import AccessDenied, HarnessError, InvalidInput, OfflineMiss
 from harness.identity import LOCAL, Identity, Role, Tokens
 from harness.ports import STORE_PARTS, Store
@@ -305,8 +305,10 @@ def arguments_for(name: str, tenant: str) -> dict[str, Any]:
         "day": "2026-11-22", "times": {"exact": 1}, "name": f"{tenant} lock", "wait": 0.0, "at_least": 0.0,
         "sweep_before": None, "expecting": None, "expired_at": None, "repair": False, "after": 0, "since": 0.0,
         "offset": 0, "moments": [1.0], "audit": an_audit("a", "b"), "origin": "user", "origins": ("user",),
-        "created_after": 9e9,
+        "created_after": 9e9, "terms": ["t"],
     }  # fmt: skip
+    if "terms" in parameters_of(name):
+        given["table"] = LIBRARY
     return {each: given[each] for each in list(parameters_of(name))[1:]}
 
 

@@ -21,11 +21,13 @@ from harness.core.tables import (
     MOVED,
     PAGES,
     QUERIES,
+    READ,
     RESEARCH,
     RUNS,
     SEARCHES,
     TOOLS,
     UNANSWERED,
+    library_mark,
 )
 from harness.errors import InvalidInput
 from harness.ports import Progress
@@ -152,10 +154,13 @@ class Maintenance:
         return [(key, query) for key, query in missing if in_words(query)]
 
     def entries(self, tables: Sequence[str]) -> Iterator[tuple[str, Entry]]:
-        """Yield every row of `tables`, with all its columns."""
+        """Yield every row of `tables`, with all its columns, but how far the library was filled: that is true of this
+        database only.
+        """
         for table in tables:
             for entry in self._store.listings.scan(table, self._tenant):
-                yield table, entry
+                if not _is_mark(table, entry.key):
+                    yield table, entry
 
     def restore(self, table: str, entry: Entry) -> bool:
         """Store an imported entry as it is, unless a newer one is here; return whether it was stored. Of knowledge, the
@@ -165,7 +170,7 @@ class Maintenance:
             InvalidInput: entries of this table are not imported: access is granted, never imported.
             StoreError: the store cannot take it.
         """
-        if table not in MOVED:
+        if table not in MOVED or _is_mark(table, entry.key):
             raise InvalidInput(f"entries of {table} are not imported")
         from harness.core.abbreviations import find_abbreviations
 
@@ -173,6 +178,8 @@ class Maintenance:
             return False
         teaches = tuple(find_abbreviations(taught_text_of_row(table, entry.payload)))
         self._store.rows.put(table, self._tenant, replace(entry, teaches=teaches))
+        if table in READ:  # the row may be older than what the library has read
+            self._store.rows.delete(EVIDENCE, self._tenant, [library_mark(table)])
         return True
 
     def _is_superseded(self, table: str, entry: Entry) -> bool:
@@ -185,6 +192,10 @@ class Maintenance:
         if table == KNOWLEDGE_HISTORY and self._store.rows.get(KNOWLEDGE, self._tenant, entry.own.document_id) is None:
             return True  # its document was not added
         return present is not None and present.created_at >= entry.created_at
+
+
+def _is_mark(table: str, key: str) -> bool:
+    return table == EVIDENCE and key in map(library_mark, READ)
 
 
 def _without_payload(entry: Entry) -> Entry:

@@ -5,7 +5,17 @@ from typing import Annotated
 import typer
 
 from harness import __version__
-from harness.cli import autoresearch, cache, evaluate, knowledge, memory_commands, snapshot_commands, tenant, token
+from harness.cli import (
+    autoresearch,
+    cache,
+    evaluate,
+    knowledge,
+    library,
+    memory_commands,
+    snapshot_commands,
+    tenant,
+    token,
+)
 from harness.cli.calibrate import calibrate
 from harness.cli.chat import chat
 from harness.cli.check import check
@@ -35,6 +45,7 @@ Examples:
   harness search "best practices for rag pipelines" --json
   harness read https://docs.python.org/3/reference/datamodel.html
   harness history "rag pipelines"
+  harness library search "rag pipelines"
   harness show last
   harness serve
   harness cache explain "best practices for rag pipelines"
@@ -122,6 +133,7 @@ for command in (evaluate.run, evaluate.show, evaluate.score, evaluate.compare, e
 eval_commands.command("list")(evaluate.list_)
 commands.add_typer(eval_commands)
 commands.add_typer(autoresearch.commands)
+commands.add_typer(library.commands)
 commands.add_typer(knowledge.commands)
 commands.add_typer(memory_commands.commands)
 

@@ -20,6 +20,8 @@ class EngineKind(Struct, frozen=True):
 
 
 PYTHON_DOCS = "corpus:python-docs"
+LIBRARY = "library"
+"""The engine over everything that was read before; what it returns is held already."""
 
 ENGINES: tuple[EngineKind, ...] = (
     EngineKind("ddgs", "DuckDuckGo", proxy=True),
@@ -28,6 +30,7 @@ ENGINES: tuple[EngineKind, ...] = (
     EngineKind("wikipedia", "Wikipedia", "[:LANG]", question="How do vaccines train the immune system?"),
     EngineKind("browser", "DuckDuckGo in a browser"),
     EngineKind("corpus", "Folder of documents", ":PATH", question="What do these documents say about retries?"),
+    EngineKind(LIBRARY, "Everything read before", proxy=True),
     EngineKind(PYTHON_DOCS, "Python language reference", question="In which order does Python look up an attribute?"),
 )
 

@@ -27,6 +27,8 @@ TOOLS = "tool_cache"
 KNOWLEDGE = "knowledge"
 KNOWLEDGE_HISTORY = "knowledge_history"
 """Documents and their earlier versions. They are not cache entries: nothing clears or sweeps them."""
+LIBRARY = "library_passages"
+"""Passages of everything that was read. They may outlive the answers that brought them."""
 TOKENS = "access_tokens"
 MEMORY = "memory"
 
@@ -34,7 +36,7 @@ BY_MEANING = (SEARCHES, RESEARCH)
 """Tables whose rows all answer by meaning, too. (Of `TOOLS`, only queries in words do.)"""
 ANSWERS = (*BY_MEANING, PAGES, COMPLETIONS, TOOLS)
 """Tables that answer instead of a live call."""
-MADE = (EVIDENCE, QUERIES, CHUNKS)
+MADE = (EVIDENCE, QUERIES, CHUNKS, LIBRARY)
 """Tables computed from answers, and deleted with them."""
 EVERY_TABLE = (*ANSWERS, *MADE, UNANSWERED, RUNS)
 """All tables of the cache."""
@@ -42,6 +44,15 @@ BY_ORIGIN = (SEARCHES, RESEARCH, RUNS)
 """Tables whose rows have an origin."""
 MOVED = (*EVERY_TABLE, KNOWLEDGE, KNOWLEDGE_HISTORY)
 """Tables that an export contains: all except access tokens and memories."""
+
+
+READ = (SEARCHES, PAGES, KNOWLEDGE)
+"""Tables whose rows bring passages to the library."""
+
+
+def library_mark(table: str) -> str:
+    """Return the key, among `EVIDENCE`, of the row that says up to which time the library has read a table."""
+    return f"{LIBRARY} {table}"
 
 
 class SearchColumns(NamedTuple):
@@ -130,6 +141,18 @@ class KnowledgeHistoryColumns(NamedTuple):
     version: int
 
 
+class LibraryColumns(NamedTuple):
+    """Own columns of a passage: the digest of its document, the document's URL and title, what kind of source it is,
+    and the engine or reader that brought it.
+    """
+
+    document: str
+    url: str
+    title: str
+    source: str
+    engine: str
+
+
 class TokenColumns(NamedTuple):
     """Own columns of an access token."""
 
@@ -153,7 +176,8 @@ class TableColumns(Struct, frozen=True):
 
     `text` names the column of the query, `payload` that of the answer. `own` holds the columns that only this table
     has: first those that may not be NULL. Rows are compared by meaning only where the `scope` columns are equal.
-    `indexes` are further ones: the columns of each, the tenant first.
+    `indexes` are further ones: the columns of each, the tenant first. `words` are the columns that are found by their
+    words, the weightiest first.
     """
 
     name: str
@@ -162,6 +186,7 @@ class TableColumns(Struct, frozen=True):
     own: Any
     scope: tuple[str, ...] = ()
     indexes: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    words: tuple[str, ...] = ()
 
     @property
     def own_names(self) -> tuple[str, ...]:
@@ -205,6 +230,18 @@ COLUMNS: Mapping[str, TableColumns] = MappingProxyType(
                 KNOWLEDGE, "title", "document", KnowledgeColumns, (), {"url_key": ("tenant", "url_key"), **_BY_TIME}
             ),
             TableColumns(KNOWLEDGE_HISTORY, "title", "document", KnowledgeHistoryColumns, ("document_id",)),
+            TableColumns(
+                LIBRARY,
+                "text",
+                "details",
+                LibraryColumns,
+                indexes={
+                    "document": ("tenant", "document"),
+                    "url": ("tenant", "url"),
+                    "last_used_at": ("tenant", "last_used_at"),
+                },
+                words=("title", "text"),
+            ),
             TableColumns(TOKENS, "name", "token", TokenColumns, ("user_id",)),
             TableColumns(
                 MEMORY,

@@ -1,15 +1,15 @@
-"""Port of semantic lookups."""
+"""Port of lookups by meaning and by words."""
 
 from collections.abc import Sequence
 from typing import Protocol
 
 from harness.core.access import needs
-from harness.core.entries import Neighbour
+from harness.core.entries import Entry, Neighbour
 from harness.ports.embedder import Vectors
 
 
 class Nearest(Protocol):
-    """Rows near a vector, their embeddings, and abbreviations."""
+    """Rows near a vector or with certain words, their embeddings, and abbreviations."""
 
     @needs("reader")
     def search(
@@ -29,6 +29,13 @@ class Nearest(Protocol):
         Only rows whose scope columns equal `scope` and whose embedding is of `embedder` count; `vector` is a unit
         vector, float32, shape (dimension,). Finds what any process put before. The rows carry the embeddings that the
         similarities were computed from. A read: it changes no row.
+        """
+
+    @needs("reader")
+    def by_words(self, table: str, tenant: str, terms: Sequence[str], *, k: int, now: float) -> list[Entry]:
+        """Return up to `k` whole rows that are not expired at `now` and have any of the words `terms` in the table's
+        word columns, the best first: by BM25 on SQLite, by `ts_rank_cd` on PostgreSQL. English words are found in
+        their other forms, too. Finds what any process put before. A read: it changes no row.
         """
 
     @needs("reader")

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from harness.core.calibration import Interval, cross_fitted, highest_threshold, interval, lowest_threshold
 from harness.core.reading_calibration import ReadingCalibration
 from harness.core.support import SupportProbabilities
+from harness.library.relevance import relevance
 from harness.ports import Embedder, Progress, Reader
-from harness.research.relevance import relevance
 
 MAX_MISSED = 0.1
 """Share of the answering texts that may be missed, unless another is given."""

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from harness.errors import InvalidInput
+from harness.library.relevance import relevance
 from harness.ports import Embedder, Progress, Reader
-from harness.research.relevance import relevance
 
 MAX_PASSAGES = 2_000
 MAX_PASSAGE_CHARS = 20_000

@@ -1,12 +1,11 @@
 """Relevance of texts to a question: by similarity of meaning, or by shared words."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Self
 
 from msgspec import Struct
 
 from harness.core.text import content_words, stem
-from harness.ports import Embedder, Progress, Reader, silent
 
 MIN_SIMILARITY = 0.35
 """Below this cosine similarity, texts have no common subject for all-MiniLM-L6-v2."""
@@ -57,23 +56,3 @@ def promise(similarity: float, share: float) -> float:
     it has.
     """
     return similarity + SHARED_WORDS * share
-
-
-def relevance(
-    question: str, texts: Sequence[str], reader: Reader, embedder: Embedder, progress: Progress = silent
-) -> list[float]:
-    """Return how likely (0..1) each text answers the question, by reader and vectors.
-
-    Raises:
-        ReaderError: the reader is missing, damaged, or failed.
-        EmbeddingError: the embedder failed.
-    """
-    read = list[float]()
-    for done, text in enumerate(texts):
-        progress("reading passages", done, len(texts))
-        read += reader.answers(question, [text])
-    progress("reading passages", len(texts), len(texts))
-    vectors = embedder.embed([question, *texts])
-    calibration = reader.calibration.with_vectors_of(embedder.id)
-    near = (vectors[1:] @ vectors[0]).tolist()
-    return [calibration.relevance(*each) for each in zip(read, near, strict=True)]

@@ -8,8 +8,8 @@ from harness.cache import Cache
 from harness.core.rank_fusion import reciprocal_rank_fusion
 from harness.core.text import one_line
 from harness.errors import EmbeddingError, ReaderError
+from harness.library.relevance import relevance
 from harness.ports import Embedder, Reader
-from harness.research.relevance import relevance
 from harness.settings.code_digest import source_digest
 
 log = logging.getLogger(__name__)

@@ -12,7 +12,14 @@ from starlette.responses import Response
 
 from harness import __version__
 from harness.errors import HarnessError
-from harness.server.api import cache_routes, experiment_routes, history_routes, knowledge_routes, research_routes
+from harness.server.api import (
+    cache_routes,
+    experiment_routes,
+    history_routes,
+    knowledge_routes,
+    library_routes,
+    research_routes,
+)
 from harness.server.api.research_jobs import ResearchJobs
 from harness.server.auth import Authenticator
 from harness.server.error_payload import BUG, INTERNAL, INVALID, error_payload, invalid_fields
@@ -49,6 +56,7 @@ def build_routes(researches: ResearchJobs, authenticator: Authenticator) -> Fast
         research_routes,
         cache_routes,
         knowledge_routes,
+        library_routes,
         experiment_routes,
         searxng_search,
         searxng_instance,

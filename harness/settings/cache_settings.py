@@ -74,6 +74,20 @@ class CacheSettings(Struct, frozen=True, kw_only=True):
     ] = False
 
 
+class LibrarySettings(Struct, frozen=True, kw_only=True):
+    """Settings of the library: everything that was read."""
+
+    library_ttl: Annotated[
+        Seconds,
+        Meta(gt=0, le=MAX_TTL, description="lifetime of passages that were read, beyond that of the cached answer: 7d"),
+    ] = 7 * DAY
+    library_max_mb: Annotated[
+        float,
+        LOCAL,
+        Meta(gt=0, le=1_000_000, description="largest size of the passages that were read, MB; the least used go"),
+    ] = 2_000.0
+
+
 class KnowledgeSettings(Struct, frozen=True, kw_only=True):
     """Settings of documents that are known."""
 

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 import platformdirs
 from msgspec import Meta, Struct, field
 
-from harness.settings.cache_settings import CacheSettings, KnowledgeSettings
+from harness.settings.cache_settings import CacheSettings, KnowledgeSettings, LibrarySettings
 from harness.settings.conversation_settings import VectorStoreSettings
 from harness.settings.kinds import LOCAL, Joined, Secret
 from harness.settings.model_settings import EmbeddingSettings, ModelSettings
@@ -63,6 +63,7 @@ class ServerSettings(Struct, frozen=True, kw_only=True):
 
 class Settings(  # listed from the last base to the first
     ServerSettings,
+    LibrarySettings,
     KnowledgeSettings,
     EmbeddingSettings,
     ModelSettings,

@@ -5,7 +5,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.core.search_engines import ENGINE_SPECS, engine_kind
+from harness.core.search_engines import ENGINE_SPECS, LIBRARY, engine_kind
 from harness.errors import InvalidInput
 from harness.ports import Embedder, PageReader, Progress, SearchEngine
 from harness.settings import Settings
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 class Sources:
-    """The engines and the page reader of one app. `embedder` returns the embedder for corpora. `base` has those of
-    another app, whose web reader is shared.
+    """The engines and the page reader of one app. `embedder` returns the embedder for corpora, `library` the
+    engine over the library. `base` has those of another app, whose web reader is shared.
     """
 
     def __init__(
@@ -26,9 +26,11 @@ class Sources:
         settings: Settings,
         embedder: Callable[[], Embedder],
         progress: Progress,
+        library: Callable[[], SearchEngine],
         replay: "Replay | None" = None,
         base: "Sources | None" = None,
     ) -> None:
+        self._library = library
         self._settings = settings
         self._embedder = embedder
         self._progress = progress
@@ -86,7 +88,7 @@ class Sources:
                 from harness.sources.corpus.engine import source_of
 
                 source_of(argument)
-            else:
+            elif spec != LIBRARY:
                 self._engine(spec, waits=False)
 
     def _checked(self, specs: Sequence[str]) -> tuple[str, ...]:
@@ -103,7 +105,7 @@ class Sources:
 
             embedder = self._embedder() if settings.corpus_meaning else None
             return open_corpus(argument, settings.data_dir / "corpora", self._progress, embedder, waits=waits)
-        return _remote(name, argument, settings)
+        return self._library() if spec == LIBRARY else _remote(name, argument, settings)
 
     def close(self) -> None:
         """Close the connections of the web reader."""

@@ -40,6 +40,7 @@ class Table:
         self.payload = declared.payload
         self.scope = declared.scope
         self.indexes = declared.indexes
+        self.words = declared.words
         self.own = tuple(f"{name} {_TYPES[kind]}" for name, kind in get_type_hints(declared.own).items())
         self.own_names = declared.own_names
         self.covered = sum("NOT NULL" in column for column in self.own)

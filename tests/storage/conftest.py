@@ -6,7 +6,7 @@ import pytest
 
 from harness.storage import checksums
 
-pytest.register_assert_rewrite("tests.storage.contract")
+pytest.register_assert_rewrite("tests.storage.contract", "tests.storage.words")
 
 
 @pytest.fixture

@@ -21,6 +21,7 @@ from tests.storage.auditing import AuditContract
 from tests.storage.embedded import EMBEDDER, SCOPES, ask, brute_force, embedded, keys_near, near, vector_of
 from tests.storage.entries import NOW, RESEARCH, SEARCHES, TENANT, a_token, a_tool_entry, an_entry
 from tests.storage.listings import ListingContract
+from tests.storage.words import WordContract
 
 Go: TypeAlias = Callable[[Store, str, str], object]
 
@@ -76,8 +77,10 @@ GONE: dict[str, Go] = {
 each_way_to_go = pytest.mark.parametrize("go", GONE.values(), ids=GONE)
 
 
-class StoreContract(ListingContract, AuditContract):
-    """One test for each requirement; `ListingContract` has those of listings and counts, `AuditContract` of audits."""
+class StoreContract(ListingContract, AuditContract, WordContract):
+    """One test for each requirement; `ListingContract` has those of listings and counts, `AuditContract` of audits,
+    `WordContract` of lookups by words.
+    """
 
     @pytest.fixture
     def store(self) -> Store:

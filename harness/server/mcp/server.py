@@ -20,6 +20,7 @@ from harness.errors import HarnessError
 from harness.server.error_payload import INTERNAL, INVALID, ErrorResponse, error_payload, invalid_fields, payload_of
 from harness.server.mcp.agent_turns import AgentTurns
 from harness.server.mcp.knowledge_tools import KnowledgeTools
+from harness.server.mcp.library_tools import LibraryTools
 from harness.server.mcp.paging import json_chars
 from harness.server.mcp.research_tools import WebTools
 from harness.server.mcp.tool_cache_tools import CacheTools
@@ -36,6 +37,7 @@ A shared cache for research. Look here before you search or compute, and store y
 colleagues and their agents never pay for the same search twice.
 
 - `research` answers a question with a cited report; `search` and `read_page` are its parts. All are cached.
+- `library_search` finds passages in everything that was read before, without any request to the web.
 - `check_claim` says whether texts or pages support a sentence or contradict it.
 - `research_cache` stores results of your other tools: `lookup` first; on a miss do the work, then `store` it.
 - `cache_lookup` finds documents written with `knowledge_write`; `knowledge_get` returns a whole document.
@@ -74,6 +76,7 @@ def build_server(own: App | None) -> HarnessServer:
     """Return the server with all tools. They use `own`; over HTTP, the app of each request."""
     context = ToolContext(own, WorkerThreads())
     cached, knowledge, research = CacheTools(context, AgentTurns()), KnowledgeTools(context), WebTools(context)
+    library = LibraryTools(context)
     web = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=True)
     look = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
     store = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
@@ -84,6 +87,7 @@ def build_server(own: App | None) -> HarnessServer:
             _tool(knowledge.cache_lookup, "Look up knowledge", look),
             _tool(knowledge.knowledge_write, "Write knowledge", write),
             _tool(knowledge.knowledge_get, "Read knowledge", look),
+            _tool(library.library_search, "Search what was read", look),
             _tool(research.search, "Search, cached", web),
             _tool(research.read_page, "Read a page, cached", web),
             _tool(research.check_claim, "Check a claim", web),

@@ -14,7 +14,7 @@ from harness.core.text import one_line
 from harness.errors import AccessDenied, HarnessError, InvalidInput, NotFound
 from harness.research.history import SOURCES, HistoryPage
 from harness.research.run_view import past_run
-from harness.server.api import cache_routes, knowledge_routes
+from harness.server.api import cache_routes, knowledge_routes, library_routes
 from harness.server.api.history_routes import IdPath, OriginChosen, SourcePath, find_page
 from harness.server.api.research_options import choice_of, engine_choices, model_choices
 from harness.server.api.research_routes import RunPath, jobs_of
@@ -163,6 +163,19 @@ def cache(
         origin=origin,
         origins=[each for each in ORIGINS if each[0] != "run"],  # counts use the origin of the run itself
     )
+
+
+@router.get("/library")
+def library(request: Request, app: RequestApp, q: Annotated[str, Query(max_length=10_000)] = "") -> Response:
+    """Search everything that was read; without a query, show its numbers."""
+    found, failure, status = None, "", 200
+    if one_line(q):
+        try:
+            found = library_routes.found_in(app, q, PAGE_SIZE)
+        except HarnessError as error:  # keep the typed query, and show the error
+            failure, status = str(error), status_of(error)
+    stats = library_routes.stats(app)
+    return page(request, "library.html", status=status, q=q, found=found, failure=failure, stats=stats)
 
 
 @router.get("/knowledge")

@@ -26,6 +26,7 @@ MAX_TEXT = 20_000
 
 SECTIONS = (
     ("/", "History"),
+    ("/library", "Library"),
     ("/cache", "Cache"),
     ("/experiments", "Experiments"),
     ("/knowledge", "Knowledge"),

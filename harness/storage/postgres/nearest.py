@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
+from harness.core.entries import Entry
 from harness.storage.checksums import embedding_checksum
 from harness.storage.postgres.dialect import POSTGRES_TABLES, escaped, text_of
-from harness.storage.postgres.row_codec import vector_text
+from harness.storage.postgres.row_codec import ROW_CODECS, vector_text
 from harness.storage.postgres.statements import Statements
 from harness.storage.postgres.vectors import HnswIndexes
 from harness.storage.tables import ABBREVIATIONS
@@ -16,6 +17,17 @@ class PostgresNearest:
     def __init__(self, statements: Statements, vectors: HnswIndexes) -> None:
         self._statements = statements
         self.search = vectors.nearest
+
+    def by_words(self, table: str, tenant: str, terms: Sequence[str], *, k: int, now: float) -> list[Entry]:
+        """See `Nearest.by_words`."""
+        declared = POSTGRES_TABLES[table]
+        wanted = " | ".join(f"'{word}'" for term in terms if (word := _lexeme(term)))
+        if not wanted or k <= 0:
+            return []
+        matching = f"words @@ to_tsquery('english', $2) AND {declared.fresh(3)}"
+        order = "ORDER BY ts_rank_cd(words, to_tsquery('english', $2)) DESC, seq LIMIT $4"
+        sql = f"{declared.select_whole} WHERE {declared.mine} AND {matching} {order}"
+        return ROW_CODECS[table].entries(tenant, self._statements.fetch_all(tenant, sql, wanted, now, k))
 
     def scopes(self, table: str, tenant: str, embedder: str) -> list[tuple[str, ...]]:
         """See `Nearest.scopes`."""
@@ -52,3 +64,8 @@ class PostgresNearest:
             self._statements.fetch_all(tenant, sql, [escaped(short.casefold()) for short in shorts]) if shorts else []
         )
         return [(text_of(short), text_of(long)) for short, long in rows]
+
+
+def _lexeme(term: str) -> str:
+    """Return a term that can stand between the quotes of a query: without quotes, escapes and NUL characters."""
+    return "".join(" " if char in "'\\\0" else char for char in term).strip()

@@ -12,6 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from harness.core.tables import LIBRARY
 from harness.errors import MigrationError, StoreCorrupt
 from harness.storage.postgres.dialect import POSTGRES_TABLES, TENANTS, USERS
 from harness.storage.postgres.table_schema import checksum_statements, create_statements, index_statement
@@ -144,7 +145,12 @@ MIGRATIONS = (
     PostgresMigration("0004-audits", (*_AUDITED, *_guarded(AUDITS, "tenant"))),
     PostgresMigration(
         "0005-checksums",
-        tuple(statement for table in POSTGRES_TABLES.values() for statement in checksum_statements(table)),
+        tuple(
+            statement
+            for logical, table in POSTGRES_TABLES.items()
+            if logical != LIBRARY
+            for statement in checksum_statements(table)
+        ),
     ),
     PostgresMigration(
         "0006-origins",
@@ -154,6 +160,7 @@ MIGRATIONS = (
             *(_forgetting(table.name, ABBREVIATIONS, ORIGINS) for table in ORIGIN_SOURCES),
         ),
     ),
+    PostgresMigration("0007-library-passages", _made(LIBRARY)),
 )
 
 

@@ -9,15 +9,17 @@ from harness.storage.sqlite.audits import SqliteAudits, delete_audits
 from harness.storage.sqlite.database import Database
 from harness.storage.sqlite.entries import as_text
 from harness.storage.sqlite.vectors import VectorSearch
+from harness.storage.sqlite.words import WordSearch
 from harness.storage.tables import FORGET_EMBEDDING, ORIGINS, TABLES, TOKENS, TOOLS, USES
 
 
 class SqliteAdmin:
     """The port `Admin` on SQLite."""
 
-    def __init__(self, connections: Database, vectors: VectorSearch, audits: SqliteAudits) -> None:
+    def __init__(self, connections: Database, vectors: VectorSearch, words: WordSearch, audits: SqliteAudits) -> None:
         self._connections = connections
         self._vectors = vectors
+        self._words = words
         self._audits = audits
 
     def clear(self, table: str, tenant: str) -> int:
@@ -25,6 +27,8 @@ class SqliteAdmin:
         deleted = self._connections.clear(TABLES[table].name, tenant)
         if not self._connections.fetch_one(f"SELECT 1 FROM {TABLES[table].name} LIMIT 1", ()):
             self._vectors.forget(table)
+        if TABLES[table].words:
+            self._words.forget(table, tenant)
         self._connections.shrink()
         return deleted
 

@@ -16,6 +16,7 @@ from harness.storage.sqlite.entries import row_values
 from harness.storage.sqlite.migrations import migrate
 from harness.storage.sqlite.store import SqliteParts
 from harness.storage.sqlite.vectors import VectorSearch
+from harness.storage.sqlite.words import WordSearch
 from harness.storage.tables import TABLES
 
 T = TypeVar("T")
@@ -112,7 +113,8 @@ class MemoryStore(SqliteParts):
     def __init__(self) -> None:
         connections = MemoryConnections()
         # no tail is too long: there is no place for an index
-        super().__init__(connections, VectorSearch(connections, None, tail_limit=sys.maxsize), ThreadLocks())
+        vectors = VectorSearch(connections, None, tail_limit=sys.maxsize)
+        super().__init__(connections, vectors, WordSearch(connections, None), ThreadLocks())
 
     def fill(self, tenant: str, rows: Mapping[tuple[str, str], Entry]) -> None:
         """Put many rows, by table and key, in one transaction."""

@@ -116,8 +116,9 @@ MIGRATIONS = (
         "0018-indexes-by-time", reindexed=(SEARCH, TABLES[tables.RESEARCH], RUNS, TABLES[tables.KNOWLEDGE])
     ),
     SqliteMigration("0019-audits", beside=AUDITED),
-    SqliteMigration("0020-checksums", summed=tuple(TABLES.values())),
+    SqliteMigration("0020-checksums", summed=tuple(each for each in TABLES.values() if each.name != tables.LIBRARY)),
     SqliteMigration("0021-origins", beside=_BY_ORIGIN),
+    SqliteMigration("0022-library-passages", TABLES[tables.LIBRARY]),
 )
 
 

@@ -12,15 +12,17 @@ from harness.storage.sqlite.database import Database
 from harness.storage.sqlite.entries import MAX_BOUND, as_text, entry_of, marks
 from harness.storage.sqlite.tails import VectorScope, is_unit
 from harness.storage.sqlite.vectors import VectorSearch
+from harness.storage.sqlite.words import WordSearch
 from harness.storage.tables import ABBREVIATIONS, FRESH, TABLES
 
 
 class SqliteNearest:
     """The port `Nearest` on SQLite."""
 
-    def __init__(self, connections: Database, vectors: VectorSearch) -> None:
+    def __init__(self, connections: Database, vectors: VectorSearch, words: WordSearch) -> None:
         self._connections = connections
         self._vectors = vectors
+        self._words = words
 
     def search(
         self,
@@ -44,17 +46,35 @@ class SqliteNearest:
 
         self._vectors.nearest(VectorScope(table, tenant, scope, embedder), vector, k, take, now=now, at_least=at_least)
         nearest = sorted(found, key=lambda seq: (-found[seq][0], found[seq][1]))[:k]
-        declared = TABLES[table]
-        entries: dict[int, Entry | None] = {}
-        for start in range(0, len(nearest), MAX_BOUND):
-            part = tuple(nearest[start : start + MAX_BOUND])
-            rows = self._connections.fetch_all(f"{declared.select_numbered} WHERE seq IN ({marks(part)})", part)
-            entries.update((row[0], entry_of(declared, row[1:])) for row in rows)
+        entries = self._entries(table, nearest)
         return [
             Neighbour(entry, found[seq][0])
             for seq in nearest
             if (entry := entries.get(seq)) is not None and entry.embedding is not None
         ]
+
+    def by_words(self, table: str, tenant: str, terms: Sequence[str], *, k: int, now: float) -> list[Entry]:
+        """See `Nearest.by_words`."""
+        found: list[Entry] = []
+        for seqs in self._words.matches(table, tenant, terms, k):
+            held = self._entries(table, seqs, f" AND +tenant = ? AND +{FRESH}", (tenant, now, latest_creation(now)))
+            found += [entry for seq in seqs if (entry := held.get(seq)) is not None]
+            if len(found) >= k:
+                break
+        return found[:k]
+
+    def _entries(
+        self, table: str, seqs: Sequence[int], condition: str = "", bound: tuple[Any, ...] = ()
+    ) -> dict[int, Entry | None]:
+        """Return the whole rows of these seqs that fulfil a condition; `None` for damaged ones."""
+        declared = TABLES[table]
+        entries: dict[int, Entry | None] = {}
+        for start in range(0, len(seqs), MAX_BOUND):
+            part = tuple(seqs[start : start + MAX_BOUND])
+            sql = f"{declared.select_numbered} WHERE seq IN ({marks(part)}){condition}"
+            rows = self._connections.fetch_all(sql, (*part, *bound))
+            entries.update((row[0], entry_of(declared, row[1:])) for row in rows)
+        return entries
 
     def _checked(
         self, scope: VectorScope, seqs: Sequence[int], vector: Vectors, now: float

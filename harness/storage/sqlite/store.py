@@ -13,6 +13,7 @@ from harness.storage.sqlite.nearest import SqliteNearest
 from harness.storage.sqlite.rows import SqliteRows
 from harness.storage.sqlite.usage import SqliteUsage
 from harness.storage.sqlite.vectors import TAIL_LIMIT, VectorSearch
+from harness.storage.sqlite.words import WordSearch
 
 BUSY_SECONDS = 30.0
 
@@ -20,16 +21,16 @@ BUSY_SECONDS = 30.0
 class SqliteParts:
     """The parts of a `Store` on one SQLite database."""
 
-    def __init__(self, connections: Database, vectors: VectorSearch, locks: Locks) -> None:
+    def __init__(self, connections: Database, vectors: VectorSearch, words: WordSearch, locks: Locks) -> None:
         self._connections = connections
         self.vectors = vectors
         self.rows = SqliteRows(connections)
         self.listings = SqliteListings(connections, vectors)
-        self.nearest = SqliteNearest(connections, vectors)
+        self.nearest = SqliteNearest(connections, vectors, words)
         self.usage = SqliteUsage(connections)
         self.audits = SqliteAudits(connections)
         self.locks = locks
-        self.admin = SqliteAdmin(connections, vectors, self.audits)
+        self.admin = SqliteAdmin(connections, vectors, words, self.audits)
 
     def close(self) -> None:
         """See `Store.close`: work of other threads is finished first. A later call opens again."""
@@ -61,4 +62,5 @@ class SqliteStore(SqliteParts):
         connections = SqliteConnections(path, busy_seconds, durability=durability)
         connections.handle()
         vectors = VectorSearch(connections, path.with_name(f"{path.name}.chroma"), tail_limit=tail_limit)
-        super().__init__(connections, vectors, FileLocks(path.with_name(f"{path.name}.turns")))
+        words = WordSearch(connections, path.with_name(f"{path.name}.words"))
+        super().__init__(connections, vectors, words, FileLocks(path.with_name(f"{path.name}.turns")))

@@ -24,8 +24,8 @@ from harness.server.mcp.server import HarnessServer, build_server
 from harness.settings import Settings
 
 NAMES = [
-    "research_cache", "cache_lookup", "knowledge_write", "knowledge_get", "search", "read_page", "check_claim",
-    "research",
+    "research_cache", "cache_lookup", "knowledge_write", "knowledge_get", "library_search", "search", "read_page",
+    "check_claim", "research",
 ]  # fmt: skip
 SEARCH = {"cache_type": "job_search", "query": "senior python developer berlin"}
 GOOD: dict[str, dict[str, Any]] = {
@@ -33,6 +33,7 @@ GOOD: dict[str, dict[str, Any]] = {
     "cache_lookup": {"query": "retries"},
     "knowledge_write": {"title": "Retries", "content": "five"},
     "knowledge_get": {"id": "0" * 32},
+    "library_search": {"query": "retries"},
     "search": {"query": "retries"},
     "read_page": {"url": "https://example.org"},
     "check_claim": {"claim": "Retries wait.", "texts": ["Retries wait."]},

@@ -3,6 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
+from harness.core.tables import LIBRARY
 from harness.errors import StoreCorrupt
 from harness.storage.postgres.dialect import POSTGRES_TABLES
 from harness.storage.postgres.schema import RECORD
@@ -81,7 +82,8 @@ def test_a_database_without_checksums_gets_their_columns(url: str, server: Serve
     store = PostgresStore(url)
     store.rows.put(SEARCHES, TENANT, embedded("k"))
     store.close()
-    for table in POSTGRES_TABLES.values():
+    for name in POSTGRES_TABLES.keys() - {LIBRARY}:  # which came later
+        table = POSTGRES_TABLES[name]
         server.execute(f"ALTER TABLE {table.name} DROP COLUMN checksum, DROP COLUMN embedding_checksum")
     server.execute(f"DELETE FROM {RECORD} WHERE name = '0005-checksums'")
     store = PostgresStore(url)

@@ -1,0 +1,255 @@
+"""`harness library`: everything that was read."""
+
+import time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from harness.cli.command_session import Session, with_session
+from harness.cli.groups import group
+from harness.cli.options import JsonOption, YesOption, duration, in_words
+from harness.cli.output import consent, print_json
+from harness.cli.terminal import ExitCode
+from harness.core.freshness import NEVER, age_in_words
+from harness.core.keys import is_url
+from harness.core.text import clean, shorten
+from harness.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from harness.app import App
+    from harness.library import FoundPassage, HeldPassage, ReadDocument
+
+SNIPPET_CHARS = 400
+
+HELP = """Search everything that was read before.
+
+Pages, search results, files and knowledge.
+
+\b
+Examples:
+  harness library search "how many connections does a pool hold"
+  harness library add notes/ https://docs.python.org/3/reference/datamodel.html
+  harness research "what do descriptors override" --engine library
+"""
+commands = group("library", HELP)
+
+UrlArgument = Annotated[str, typer.Argument(metavar="URL", help="Address of the source.", show_default=False)]
+
+
+@commands.command()
+@with_session
+def search(
+    session: Session,
+    words: Annotated[list[str], typer.Argument(metavar="QUERY", help="What to look for.", show_default=False)],
+    limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", help="Maximum number of passages.")] = 10,
+    max_age: Annotated[
+        float | None, duration("--max-age", help="Only passages read within this time: 24h, 7d.", default="any age")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Search passages by words and meaning.
+
+    The local reader orders the first ones. Nothing is fetched. Exits with 1 if there are none.
+
+    \b
+    Examples:
+      harness library search "how many connections does a pool hold"
+      harness library search "descriptor protocol" --max-age 24h --json | jq -r '.passages[].url'
+    """
+    query = in_words(words)
+    with session.app() as app:
+        found = app.library.search(query, limit, max_age=max_age, progress=app.progress)
+        session.end_progress()
+        if as_json:
+            from harness.server.responses.library_responses import library_response
+
+            print_json(library_response(query, found, app.library.least_relevance, time.time()).model_dump())
+        elif found:
+            _print(found)
+    count = f"{len(found)} passage{'' if len(found) == 1 else 's'}"
+    session.note(f"{count} from the library; 0 live calls" if found else "no passage found; try other words")
+    if not found:
+        raise typer.Exit(ExitCode.NOTHING_FOUND)
+
+
+@commands.command()
+@with_session
+def stats(session: Session, as_json: JsonOption = False) -> None:
+    """Count the passages."""
+    from harness.server.responses.library_responses import library_stats
+
+    with session.app() as app:
+        app.library.index.update(app.progress)
+        held = library_stats(app.library)
+    if as_json:
+        print_json(held.model_dump())
+        return
+    typer.echo(f"{held.passages:,} passages, {held.expired:,} expired")
+    if held.without_vector:
+        typer.echo(f"{held.without_vector:,} have no vector yet and are found by words: `harness library index`")
+    if held.oldest and held.newest:
+        typer.echo(f"read between {held.oldest} and {held.newest}")
+
+
+@commands.command()
+@with_session
+def index(session: Session) -> None:
+    """Make the vectors of all passages now.
+
+    Searches and researches make some of them at each start. An interrupted run continues at the next one.
+    """
+    with session.app() as app:
+        added = app.library.index.update(app.progress)
+        embedded = app.library.index.embed(app.progress)
+    session.note(f"{added:,} passages added, {embedded:,} vectors made")
+
+
+@commands.command()
+@with_session
+def add(
+    session: Session,
+    sources: Annotated[
+        list[str], typer.Argument(metavar="PATH|URL…", help="Files, folders or web pages.", show_default=False)
+    ],
+) -> None:
+    """Read files, folders or pages into the library. They stay until `forget`.
+
+    \b
+    Examples:
+      harness library add notes/ report.pdf
+      harness library add https://docs.python.org/3/reference/datamodel.html
+    """
+    with session.app() as app:
+        app.identity.require("writer")
+        documents = passages = 0
+        for source in sources:
+            for document in _documents(app, source):
+                passages += app.library.index.add(document)
+                documents += 1
+                app.progress(f"adding {shorten(source, 60)}", documents, documents + 1)
+        app.library.index.embed(app.progress)
+    session.note(f"{documents:,} documents read, {passages:,} passages added")
+    if not documents:
+        raise typer.Exit(ExitCode.NOTHING_FOUND)
+
+
+@commands.command()
+@with_session
+def show(session: Session, url: UrlArgument, as_json: JsonOption = False) -> None:
+    """Print the passages of one source. Exits with 1 if there are none."""
+    from harness.server.responses.library_responses import passage_response
+
+    with session.app({"offline": True}) as app:
+        found = app.library.passages_of(url)
+    if as_json:
+        print_json([passage_response(each, time.time()).model_dump() for each in found])
+    else:
+        for each in found:
+            heading = " · ".join(filter(None, (each.title, each.section)))
+            typer.echo(clean(f"{heading} ({_origin(each)})", 1_000))
+            typer.echo(f"{clean(each.text, 20_000)}\n")
+    session.note(f"{len(found):,} passages")
+    if not found:
+        raise typer.Exit(ExitCode.NOTHING_FOUND)
+
+
+@commands.command()
+@with_session
+def forget(session: Session, url: UrlArgument, yes: YesOption = False) -> None:
+    """Delete the passages of one source.
+
+    The cached pages and searches that would bring them back are deleted, too. `harness cache clear` deletes everything
+    that was read.
+    """
+    with session.app({"offline": True}) as app:
+        app.identity.require("admin")
+        held = len(app.library.passages_of(url))
+        consent(f"delete {held:,} passages of {shorten(url, 100)}, and the cached answers with it?", yes=yes)
+        passages, answers = app.library.forget(url)
+    session.note(f"{passages:,} passages and {answers:,} cached answers deleted")
+
+
+@commands.command()
+@with_session
+def export(session: Session) -> None:
+    """Print every passage as a line of JSON."""
+    import orjson
+
+    from harness.core.text import printable_json
+    from harness.server.responses.library_responses import passage_response
+
+    with session.app({"offline": True}) as app:
+        now = time.time()
+        for each in app.library.passages():
+            typer.echo(printable_json(orjson.dumps(passage_response(each, now).model_dump()).decode()))
+
+
+def _documents(app: "App", source: str) -> "Iterator[ReadDocument]":
+    """Yield the documents of a file, a folder or a page.
+
+    Raises:
+        InvalidInput: there is no such file or folder, or it has no readable text.
+        PageError: the page cannot be read.
+    """
+    from harness.library import ReadDocument
+
+    now = time.time()
+    if is_url(source):
+        page = app.cache.pages.answer(source, app.sources.reader, ttl=app.settings.page_ttl).value
+        yield ReadDocument(
+            url=page.url,
+            title=page.title or page.url,
+            text=page.text,
+            source="page",
+            engine=app.sources.reader.name,
+            fetched_at=now,
+            expires_at=NEVER,
+        )
+        return
+    from harness.sources.corpus.local_documents import FileSource, PartUnavailable
+
+    files = FileSource.at(source)
+    for part in files.parts():
+        try:
+            for document in files.read(part):
+                yield ReadDocument(
+                    url=document.href,
+                    title=document.title,
+                    text=document.text,
+                    source="file",
+                    fetched_at=now,
+                    expires_at=NEVER,
+                )
+        except PartUnavailable as error:
+            raise InvalidInput(f"cannot read {part}") from error
+
+
+def _print(found: "Sequence[FoundPassage]") -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    from harness.cli.terminal.console import SafeConsole
+
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1), expand=False)
+    table.add_column("Answers", justify="right", no_wrap=True)
+    table.add_column("Passage", overflow="fold", ratio=1)
+    for each in found:
+        passage = each.passage
+        text = Text(" · ".join(filter(None, (passage.title, passage.section))), style="bold")
+        text.append(f"\n{passage.url}", style="not bold cyan")
+        text.append(f"\n{shorten(passage.text, SNIPPET_CHARS)}", style="not bold")
+        text.append(f"\n{_origin(passage)}; {_why(each)}\n", style="not bold dim")
+        table.add_row("–" if each.relevance is None else f"{each.relevance:.0%}", text)
+    SafeConsole().print(table)
+
+
+def _origin(passage: "HeldPassage") -> str:
+    return f"{passage.source}, read {age_in_words(time.time() - passage.fetched_at)}"
+
+
+def _why(found: "FoundPassage") -> str:
+    ranks = (("words", found.by_words), ("meaning", found.by_meaning))
+    return "found by " + " and ".join(f"{name} (rank {rank})" for name, rank in ranks if rank is not None)

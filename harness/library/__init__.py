@@ -1,0 +1,162 @@
+"""The library: every passage that was read, found by words and by meaning, and judged like a fresh one."""
+
+import time
+from collections.abc import Callable, Iterator
+
+from msgspec import Struct
+
+from harness.core.entries import TableStats
+from harness.core.freshness import DAY, HOUR
+from harness.core.keys import canonical_url, digest_of, normalise
+from harness.core.tables import LIBRARY, PAGES, SEARCHES
+from harness.errors import InvalidInput, ReaderError
+from harness.library.held_passages import HeldPassage, ReadDocument, documents_in, passage_of
+from harness.library.library_engine import LibraryEngine
+from harness.library.library_index import LibraryIndex
+from harness.library.library_search import Condition, FoundPassage, LibrarySearch
+from harness.ports import Embedder, Progress, Reader, Store, silent
+
+__all__ = ["FoundPassage", "HeldPassage", "Library", "LibraryPolicy", "ReadDocument"]
+
+MAX_PASSAGES = 100
+READ_FIRST = 20
+"""Passages that the reader orders in a search: up to half a second."""
+MIB = 2**20
+
+
+class LibraryPolicy(Struct, frozen=True, kw_only=True):
+    """Lifetimes (seconds) and size of a library. `ttl` keeps a passage longer than the answer it came with; passages
+    about the present expire with that answer, and for questions about the present those older than `volatile_ttl` do
+    not count. `max_mb` limits the size in MiB. Without `writes`, nothing is added.
+    """
+
+    ttl: float = 7 * DAY
+    volatile_ttl: float = HOUR
+    max_mb: float = 2_000
+    writes: bool = True
+
+
+class Library:
+    """Passages of one tenant. The truth are its rows: they outlive the cached answers that brought them.
+
+    Nothing is indexed when an answer is cached: `update` catches up with all that was cached since, by any process.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder,
+        *,
+        tenant: str = "default",
+        policy: LibraryPolicy = LibraryPolicy(),  # noqa: B008 - immutable
+        reader: Reader | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._store = store
+        self._tenant = tenant
+        self._clock = clock
+        self._reader = reader
+        self.policy = policy
+        self.index = LibraryIndex(
+            store,
+            embedder,
+            tenant=tenant,
+            ttl=policy.ttl,
+            max_bytes=int(policy.max_mb * MIB),
+            writes=policy.writes,
+            clock=clock,
+        )
+        self._search = LibrarySearch(
+            store, embedder, tenant=tenant, volatile_ttl=policy.volatile_ttl, reader=reader, clock=clock
+        )
+
+    def search(
+        self,
+        query: str,
+        k: int = 10,
+        *,
+        read: int = READ_FIRST,
+        max_age: float | None = None,
+        only: Condition = lambda _: True,
+        progress: Progress = silent,
+    ) -> list[FoundPassage]:
+        """Return up to `k` passages, best first, after catching up with what was cached since the last search. The
+        reader orders the first `read` of them. `max_age` (seconds) and `only` leave others out.
+
+        Raises:
+            InvalidInput: an unusable query or `k`.
+            StoreError: the store cannot be used.
+        """
+        normalise(query)
+        if not 1 <= k <= MAX_PASSAGES:
+            raise InvalidInput(f"a search of the library returns 1 to {MAX_PASSAGES} passages, not {k}")
+        self.index.update(progress)
+        return self._search.search(query, k, read=read, max_age=max_age, only=only, progress=progress)
+
+    def engine(self) -> LibraryEngine:
+        """Return a search engine over the passages that are held now.
+
+        Raises:
+            StoreError: the store cannot be used.
+        """
+        self.index.update()
+        newest = [(row.key, row.created_at) for row in self._store.listings.recent(LIBRARY, self._tenant, 1)]
+        version = digest_of([self._store.listings.stats(LIBRARY, self._tenant, self._clock()).total, newest])
+        return LibraryEngine(lambda query, k: self._search.search(query, k, read=0), version)
+
+    @property
+    def least_relevance(self) -> float | None:
+        """The relevance (0..1) from which on a passage answers; `None` without a reader."""
+        if self._reader is None:
+            return None
+        try:
+            return self._reader.calibration.answers
+        except ReaderError:
+            return None
+
+    def stats(self) -> TableStats:
+        """Count the passages; `unembedded` are found by their words only."""
+        return self._store.listings.stats(LIBRARY, self._tenant, self._clock(), self.index.embedder.id)
+
+    def passages_of(self, url: str) -> list[HeldPassage]:
+        """Return the passages of a URL, the documents one after another, each in order."""
+        rows = self._store.listings.find(LIBRARY, self._tenant, {"url": canonical_url(url)})
+        held = [each for each in map(passage_of, rows) if each is not None]
+        return sorted(held, key=lambda each: (each.source, each.found_by, each.position))
+
+    def passages(self) -> Iterator[HeldPassage]:
+        """Yield every passage, the oldest first."""
+        for row in self._store.listings.scan(LIBRARY, self._tenant):
+            if (held := passage_of(row)) is not None:
+                yield held
+
+    def passage(self, key: str) -> HeldPassage | None:
+        """Return a passage by its key, or `None`."""
+        row = self._store.rows.get(LIBRARY, self._tenant, key)
+        return None if row is None else passage_of(row)
+
+    def touch(self, keys: list[str]) -> None:
+        """Record that passages were used: the least recently used go first when space is short."""
+        if self.policy.writes:
+            now = self._clock()
+            for key in keys:
+                self._store.rows.touch(LIBRARY, self._tenant, key, now)
+
+    def forget(self, url: str) -> tuple[int, int]:
+        """Delete the passages of a URL, and the cached pages and searches that would bring them back; return how many
+        of each.
+
+        Raises:
+            StoreError: the store cannot be written.
+        """
+        address = canonical_url(url)
+        passages = self._store.rows.replace(LIBRARY, self._tenant, (), instead_of={"url": address})
+        answers = 0
+        for table in (SEARCHES, PAGES):
+            keys = [
+                row.key
+                for row in self._store.listings.scan(table, self._tenant)
+                if any(document.url == address for document in documents_in(table, row))
+            ]
+            answers += self._store.rows.delete(table, self._tenant, keys)
+        return passages, answers

@@ -1,0 +1,164 @@
+"""Passages of the library, and the documents that they are cut from."""
+
+from collections.abc import Iterator
+from hashlib import sha256
+from typing import Annotated, Literal, TypeAlias
+
+import msgspec
+import orjson
+from msgspec import Meta, Struct
+
+from harness.core.chunking import passages
+from harness.core.entries import Entry
+from harness.core.freshness import is_volatile
+from harness.core.keys import canonical_url
+from harness.core.search_engines import LIBRARY
+from harness.core.tables import KNOWLEDGE, PAGES, SEARCHES, LibraryColumns
+from harness.core.text import clean, one_line
+
+SourceKind: TypeAlias = Literal["snippet", "page", "file", "knowledge"]
+"""An excerpt among search results, a page of the web, a file of the user, an entry of the knowledge base."""
+
+MAX_DOCUMENT_CHARS = 200_000
+"""Characters of one document that are kept, about 200 passages."""
+MAX_TITLE_CHARS = 300
+MAX_URL_CHARS = 2_000
+
+
+class ReadDocument(Struct, frozen=True, kw_only=True):
+    """A text that was read: `engine` is the engine or page reader that brought it, `found_by` the query. Times are
+    seconds since the epoch; `expires_at` is when the cached answer expires that it came with.
+    """
+
+    url: str
+    title: str
+    text: str
+    source: SourceKind
+    engine: str = ""
+    found_by: str = ""
+    fetched_at: float
+    expires_at: float
+
+    @property
+    def id(self) -> str:
+        """Digest that a later reading of the same document shares. Each excerpt is a document of its own."""
+        excerpt = self.text if self.source == "snippet" else ""
+        return sha256(orjson.dumps([self.source, self.url, excerpt])).hexdigest()
+
+    @property
+    def volatile(self) -> bool:
+        """Whether the text was found as an answer about the present, which a few hours make wrong."""
+        year = 1970 + int(self.fetched_at // 31_556_952)
+        return is_volatile(self.found_by, year) or is_volatile(self.title, year)
+
+
+class PassageDetails(Struct, frozen=True):
+    """What a row holds besides the columns: the heading that a passage stands under, its place in the document (from
+    0), and the query that found it.
+    """
+
+    section: str = ""
+    position: Annotated[int, Meta(ge=0)] = 0
+    found_by: str = ""
+
+
+class HeldPassage(Struct, frozen=True, kw_only=True):
+    """A passage of the library. Times are seconds since the epoch: the text was `fetched_at` then."""
+
+    key: str
+    text: str
+    url: str
+    title: str
+    section: str
+    position: int
+    source: str
+    engine: str
+    found_by: str
+    fetched_at: float
+    expires_at: float
+
+    @property
+    def shown(self) -> str:
+        """Title, heading and text, as embedders and readers see them."""
+        return embedded_text(self.title, self.section, self.text)
+
+
+def embedded_text(title: str, section: str, text: str) -> str:
+    """Return title, heading and text, each once, on lines of their own."""
+    return "\n".join(dict.fromkeys(part for part in (title, section, text) if part))
+
+
+def rows_of(document: ReadDocument, expires_at: float) -> list[Entry]:
+    """Return the rows of a document's passages, in order, without vectors. A passage that it has twice counts once."""
+    own = LibraryColumns(document.id, document.url, document.title, document.source, document.engine)
+    fetched, rows = document.fetched_at, dict[str, Entry]()
+    for position, passage in enumerate(passages(document.text[:MAX_DOCUMENT_CHARS])):
+        key = sha256(passage.text.encode(errors="replace")).hexdigest()
+        details = msgspec.json.encode(PassageDetails(passage.section, position, document.found_by))
+        rows.setdefault(key, Entry(key, passage.text, details, fetched, expires_at, fetched, own))
+    return list(rows.values())
+
+
+def passage_of(entry: Entry) -> HeldPassage | None:
+    """Return the passage in a row; `None` if the row is damaged."""
+    try:
+        details = msgspec.json.decode(entry.payload, type=PassageDetails)
+    except msgspec.MsgspecError:
+        return None
+    return HeldPassage(
+        key=entry.key,
+        text=entry.text,
+        url=entry.own.url,
+        title=entry.own.title,
+        section=details.section,
+        position=details.position,
+        source=entry.own.source,
+        engine=entry.own.engine,
+        found_by=details.found_by,
+        fetched_at=entry.created_at,
+        expires_at=entry.expires_at,
+    )
+
+
+def documents_in(table: str, entry: Entry) -> Iterator[ReadDocument]:
+    """Yield the documents in a row of searches, pages or knowledge. A damaged row has none. Never raises."""
+    try:
+        value = orjson.loads(entry.payload)
+    except ValueError:
+        return
+    if table == SEARCHES and isinstance(value, list) and entry.own.engine != LIBRARY:
+        engine = engine_id(entry.own.engine, entry.own.options)
+        for result in value:
+            if isinstance(result, dict):
+                yield from _document(entry, result, "href", "body", source="snippet", engine=engine)
+    elif table == PAGES and isinstance(value, dict):
+        yield from _document(entry, {**value, "url": entry.text}, "url", "text", source="page", engine=entry.own.reader)
+    elif table == KNOWLEDGE and isinstance(value, dict):
+        value = {**value, "url": value.get("source_url") or f"knowledge:{entry.key}"}
+        yield from _document(entry, value, "url", "content", source="knowledge", engine="")
+
+
+def engine_id(engine: str, options: str) -> str:
+    """Return the name of an engine, for a corpus with its options (JSON): passages of another corpus, or of an earlier
+    version of it, have another one.
+    """
+    return f"{engine} {options}" if engine == "corpus" else engine
+
+
+def _document(
+    entry: Entry, value: dict[str, object], url: str, text: str, *, source: SourceKind, engine: str
+) -> Iterator[ReadDocument]:
+    address = clean(canonical_url(str(value.get(url) or "")[: MAX_URL_CHARS + 1]), MAX_URL_CHARS + 1)
+    held = clean(value.get(text), MAX_DOCUMENT_CHARS)
+    if held and address and len(address) <= MAX_URL_CHARS:
+        title = one_line(clean(value.get("title"), MAX_TITLE_CHARS)) or address[:MAX_TITLE_CHARS]
+        yield ReadDocument(
+            url=address,
+            title=title,
+            text=held,
+            source=source,
+            engine=engine,
+            found_by=entry.text[:MAX_TITLE_CHARS] if source == "snippet" else "",
+            fetched_at=entry.created_at,
+            expires_at=entry.expires_at,
+        )

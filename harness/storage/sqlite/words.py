@@ -1,0 +1,209 @@
+"""Rows of one SQLite file by their words: an index beside the file (FTS5, BM25), which is a copy."""
+
+import logging
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from harness.storage.forks import section
+from harness.storage.sqlite.database import Database
+from harness.storage.tables import TABLES
+
+log = logging.getLogger(__name__)
+
+BUSY_SECONDS = 30.0
+BATCH = 2_000
+"""Rows that one transaction adds to the index."""
+OVER_FETCH = 2
+"""Factor on the rows asked of the index: some have been replaced, expired or deleted since."""
+SLACK = 1_000
+"""Replaced and deleted rows that the index always may hold; with more, it is rebuilt when they are the majority."""
+TITLE_WEIGHT = 2.0
+"""Weight of the words of the first column; those of the others have weight 1."""
+
+_UNQUOTABLE = {ord('"'): " ", 0: " "}
+_INDEXED = "CREATE TABLE IF NOT EXISTS indexed (name TEXT PRIMARY KEY, upto INTEGER, newest TEXT, rows INTEGER)"
+
+
+class WordSearch:
+    """Finds rows by words, for any number of threads and processes on one file. Each tenant has an index of its own, so
+    that no other tenant's rows weigh words.
+
+    A search first adds the rows written since, by any process. What the index says is never trusted: callers read the
+    rows. If it is lost or damaged, it is rebuilt from them. `path` is its file; without one, every search builds an
+    index in memory.
+    """
+
+    def __init__(self, connections: Database, path: Path | None) -> None:
+        self._connections = connections
+        self._path = path
+
+    def matches(self, table: str, tenant: str, terms: Sequence[str], k: int) -> Iterator[list[int]]:
+        """Yield the seqs of rows with any of these words in batches, best first: about `k`, then more."""
+        quoted = (term.translate(_UNQUOTABLE).strip() for term in terms)
+        expression = " OR ".join(f'"{term}"' for term in quoted if term)
+        if not expression:
+            return
+        offset, limit = 0, OVER_FETCH * k
+        while True:
+            seqs = self._searched(table, tenant, expression, offset, limit)
+            if seqs:
+                yield seqs
+            if len(seqs) < limit:
+                return
+            offset, limit = offset + limit, 4 * limit
+
+    def forget(self, table: str, tenant: str) -> None:
+        """Drop a tenant's index: all of its rows have gone, and no word of them may stay in the file."""
+        if self._path is None or not self._path.exists():
+            return
+        try:
+            with self._opened() as index:
+                name = _name(table, tenant)
+                _run(index, "PRAGMA secure_delete = ON")
+                _run(index, f"DROP TABLE IF EXISTS {name}")
+                _run(index, "DELETE FROM indexed WHERE name = ?", (name,))
+                _run(index, "PRAGMA wal_checkpoint(TRUNCATE)")
+        except sqlite3.Error as error:
+            log.debug("the index of words is removed: %s", error)
+            self._remove()
+
+    def _searched(self, table: str, tenant: str, expression: str, offset: int, limit: int) -> list[int]:
+        try:
+            return self._search(table, tenant, expression, offset, limit)
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+                log.warning("the index of words is locked; rows are found by meaning only")
+                return []
+            return self._rebuilt(table, tenant, expression, offset, limit, error)
+        except sqlite3.DatabaseError as error:
+            return self._rebuilt(table, tenant, expression, offset, limit, error)
+
+    def _rebuilt(
+        self, table: str, tenant: str, expression: str, offset: int, limit: int, damage: sqlite3.Error
+    ) -> list[int]:
+        """Search after a rebuild; without an index if it cannot be written."""
+        log.info("the index of words is rebuilt: %s", damage)
+        self._remove()
+        try:
+            return self._search(table, tenant, expression, offset, limit)
+        except (sqlite3.Error, OSError) as error:
+            log.warning("rows are found by meaning only: the index of words cannot be written (%s)", error)
+            return []
+
+    def _search(self, table: str, tenant: str, expression: str, offset: int, limit: int) -> list[int]:
+        name, weights = _name(table, tenant), ", ".join(("1.0",) * (len(TABLES[table].words) - 1))
+        with self._opened() as index:
+            self._update(index, table, tenant, name)
+            if not self._reach(index, name)[0]:  # there are no rows
+                return []
+            sql = (
+                f"SELECT rowid FROM {name} WHERE {name} MATCH ? AND rank MATCH 'bm25({TITLE_WEIGHT}, {weights})' "
+                "ORDER BY rank LIMIT ? OFFSET ?"
+            )
+            return [seq for (seq,) in _run(index, sql, (expression, limit, offset))]
+
+    def _update(self, index: sqlite3.Connection, table: str, tenant: str, name: str) -> None:
+        """Add the rows written since the last search, or all of them if the index is of another file's content."""
+        upto, newest, rows = self._reach(index, name)
+        last = self._connections.fetch_one(
+            f"SELECT seq FROM {table} WHERE tenant = ? ORDER BY seq DESC LIMIT 1", (tenant,)
+        )
+        continues = not upto or self._continues(table, upto, newest)
+        if continues and (last is None or last[0] <= upto):
+            return
+        if not continues or (rows > SLACK and rows > 2 * self._count(table, tenant)):
+            with _transaction(index):
+                _run(index, f"DROP TABLE IF EXISTS {name}")
+                _run(index, "DELETE FROM indexed WHERE name = ?", (name,))
+        while self._add(index, table, tenant, name):
+            pass
+
+    def _add(self, index: sqlite3.Connection, table: str, tenant: str, name: str) -> bool:
+        """Add a batch of rows; return whether there may be more."""
+        columns = TABLES[table].words
+        with _transaction(index):
+            _run(
+                index,
+                f"CREATE VIRTUAL TABLE IF NOT EXISTS {name} USING fts5 ({', '.join(columns)}, content = '', "
+                "tokenize = 'porter unicode61 remove_diacritics 2')",
+            )
+            upto, _, held = self._reach(index, name)  # another process may have been faster
+            sql = (
+                f"SELECT seq, key, created_at, {', '.join(columns)} FROM {table} "
+                f"WHERE tenant = ? AND seq > ? ORDER BY seq LIMIT {BATCH}"
+            )
+            found = self._connections.fetch_all(sql, (tenant, upto))
+            if not found:
+                return False
+            marks = ", ".join("?" * (len(columns) + 1))
+            insert = f"INSERT INTO {name} (rowid, {', '.join(columns)}) VALUES ({marks})"
+            with section():
+                index.executemany(insert, [(row[0], *map(_text, row[3:])) for row in found])
+            reached = (name, found[-1][0], _identity(*found[-1][1:3]), held + len(found))
+            _run(index, "INSERT OR REPLACE INTO indexed VALUES (?, ?, ?, ?)", reached)
+        return len(found) == BATCH
+
+    def _reach(self, index: sqlite3.Connection, name: str) -> tuple[int, str, int]:
+        """Return the last row's seq and identity, and how many rows were added."""
+        rows = _run(index, "SELECT upto, newest, rows FROM indexed WHERE name = ?", (name,))
+        return rows[0] if rows else (0, "", 0)
+
+    def _continues(self, table: str, upto: int, newest: str) -> bool:
+        """Return whether the rows are those that the index was made of, and newer ones: not those of a backup."""
+        row = self._connections.fetch_one(f"SELECT key, created_at FROM {table} WHERE seq = ?", (upto,))
+        if row is not None:
+            return _identity(*row) == newest
+        given = self._connections.fetch_one("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,))
+        return given is not None and int(given[0]) >= upto
+
+    def _count(self, table: str, tenant: str) -> int:
+        count: int = self._connections.fetch_one(f"SELECT count(*) FROM {table} WHERE tenant = ?", (tenant,))[0]
+        return count
+
+    @contextmanager
+    def _opened(self) -> Iterator[sqlite3.Connection]:
+        place = ":memory:" if self._path is None else self._path
+        with closing(sqlite3.connect(place, timeout=BUSY_SECONDS, isolation_level=None)) as index:
+            _run(index, "PRAGMA synchronous = OFF")  # a copy: rebuilt if a power cut damages it
+            if self._path is not None:
+                _run(index, "PRAGMA journal_mode = WAL")
+            _run(index, _INDEXED)
+            yield index
+
+    def _remove(self) -> None:
+        if self._path is not None:
+            for suffix in ("", "-wal", "-shm", "-journal"):
+                self._path.with_name(f"{self._path.name}{suffix}").unlink(missing_ok=True)
+
+
+@contextmanager
+def _transaction(index: sqlite3.Connection) -> Iterator[None]:
+    _run(index, "BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        _run(index, "ROLLBACK")
+        raise
+    _run(index, "COMMIT")
+
+
+def _run(index: sqlite3.Connection, sql: str, values: tuple[Any, ...] = ()) -> list[Any]:
+    """Run a statement that no fork may interrupt; return its rows."""
+    with section():
+        return index.execute(sql, values).fetchall()
+
+
+def _name(table: str, tenant: str) -> str:
+    return f"{table}_{sha256(tenant.encode(errors='replace')).hexdigest()[:16]}"
+
+
+def _identity(key: Any, created_at: Any) -> str:
+    return f"{_text(key)} {created_at}"
+
+
+def _text(value: Any) -> str:
+    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
