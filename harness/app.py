@@ -7,19 +7,20 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from msgspec import Struct
 from msgspec.structs import replace
 
-from harness.cache import Cache, Policy, Semantics
+from harness.cache import Cache, Semantics
 from harness.cache.acceptance_rule import rule_of
+from harness.cache.policy import policy_of
 from harness.cache.semantic import MAX_DISTANCE
-from harness.core.origins import RunOrigin
+from harness.core.origins import OWN, RunOrigin
 from harness.errors import InvalidInput
 from harness.identity import LOCAL, Identity
 from harness.models.from_settings import Models
 from harness.models.local.tokenizer import rarity, vocabulary
 from harness.ports import Progress, Store, silent
 from harness.settings import Settings, load, run_settings
+from harness.settings.mode import DEFAULT_MODE, Mode
 from harness.sources.from_settings import Sources
 from harness.storage.forks import cached_property, free_in_child
 from harness.storage.opening import Databases, Replay
@@ -39,23 +40,6 @@ if TYPE_CHECKING:
     from harness.vector_cache import VectorCache
 
 JOURNAL = "memory-journal.jsonl"
-
-
-class Mode(Struct, frozen=True, kw_only=True):
-    """Use of the cache by an app. `read` and `write`: see `Policy`. `replay` is a snapshot file that answers instead.
-    `serve_stale` replaces the setting `stale_if_error`, in seconds. `at` is the current time (seconds since the epoch)
-    for everything that expires except tokens; `None` is the real time. `origin` is stored with runs and counts.
-    """
-
-    read: bool = True
-    write: bool = True
-    replay: Path | None = None
-    serve_stale: float | None = None
-    at: float | None = None
-    origin: RunOrigin = "user"
-
-
-DEFAULT_MODE = Mode()
 
 
 class App:
@@ -157,29 +141,17 @@ class App:
         """
         if not self._mode.read:
             self.identity.require("writer")
+        writer = self.identity.may("writer")
         return Cache(
             self.store,
             semantics=self._semantics if self.settings.semantic else None,
-            policy=self._policy(),
+            policy=policy_of(
+                self.settings, self._mode, replay=self._replay is not None, stale=self._serve_stale, writer=writer
+            ),
             auditor=self._auditor,
             tenant=self.identity.tenant,
             clock=self._clock,
             origin=self._mode.origin,
-        )
-
-    def _policy(self) -> Policy:
-        settings, replay, writer = self.settings, self._replay is not None, self.identity.may("writer")
-        return Policy(
-            read=self._mode.read,
-            write=self._mode.write and writer and not replay,
-            offline=settings.offline or replay or not writer,
-            replay=replay,
-            stale_if_error=self._serve_stale,
-            keep_expired=max(self._serve_stale, settings.stale_if_error),
-            volatile_ttl=settings.volatile_ttl,
-            negative_ttl=settings.negative_ttl,
-            jitter=settings.ttl_jitter,
-            tool_ttl_hours=settings.tool_ttl_hours,
         )
 
     @cached_property
@@ -243,16 +215,15 @@ class App:
         """Every passage that the user's tenant has read."""
         from harness.library import Library, LibraryPolicy
 
-        settings = self.settings
-        policy = LibraryPolicy(
-            ttl=settings.library_ttl,
-            volatile_ttl=settings.volatile_ttl,
-            max_mb=settings.library_max_mb,
-            writes=self.cache.policy.write,
+        return Library(
+            self.store,
+            self.models.embedder,
+            tenant=self.identity.tenant,
+            policy=LibraryPolicy.of(self.settings, writes=self.cache.policy.write),
+            reader=self.models.reader if self.settings.reading else None,
+            rarity=rarity,
+            clock=self._clock,
         )
-        reader = self.models.reader if settings.reading else None
-        tenant = self.identity.tenant
-        return Library(self.store, self.models.embedder, tenant=tenant, policy=policy, reader=reader, clock=self._clock)
 
     def _library_engine(self) -> "LibraryEngine":
         return self.library.engine()
@@ -326,8 +297,18 @@ class App:
         run = None if self._replay is None else self._replay.run
         model, embedder = self.models.language_model, self.models.embedder  # a wrong setting is found before indexing
         engines, reader = self.sources.engines(specs, waits=True), self.sources.reader
+        # evaluations and experiments reuse nothing: each task must have the same result whichever ran before
+        library = self.library if self._mode.read and self._mode.origin in OWN else None
         services = ResearchServices(
-            self.cache, engines, reader, embedder, self.vector_cache, self.progress, rarity, self.models.reader
+            self.cache,
+            engines,
+            reader,
+            embedder,
+            self.vector_cache,
+            self.progress,
+            rarity,
+            self.models.reader,
+            library,
         )
         return researcher_of(services, model, settings, run, started, epoch=epoch, on_text=on_text, on_round=on_round)
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from harness.app import App, Mode
+from harness.app import App
 from harness.cache.tool_cache import stored_by
 from harness.core.entries import Entry, Hit
 from harness.core.freshness import DAY, HOUR
@@ -28,6 +28,7 @@ from harness.errors import AccessDenied, HarnessError, InvalidInput, OfflineMiss
 from harness.identity import LOCAL, Identity, Role, Tokens
 from harness.ports import STORE_PARTS, Store
 from harness.settings import Settings, is_secret, load
+from harness.settings.mode import Mode
 from harness.storage.guarded import guarded
 from harness.storage.opening import DATABASE
 from harness.storage.snapshots import write_snapshot

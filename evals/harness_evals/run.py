@@ -11,12 +11,13 @@ from typing import Any
 
 from msgspec import Struct, structs
 
-from harness.app import App, Mode
+from harness.app import App
 from harness.core.origins import RunOrigin
 from harness.errors import HarnessError
 from harness.research.result import Research
 from harness.research.stage_traces import stages_of
 from harness.settings import Settings
+from harness.settings.mode import Mode
 from harness_evals.outcome import Cited, Cost, Outcome
 from harness_evals.tasks import Task
 

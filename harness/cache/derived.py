@@ -38,14 +38,22 @@ class DerivedCache:
         self._run = context.run
 
     def get(
-        self, question: str, ranking: str, sources: object, compute: Callable[[], T], kind: type[T], *, ttl: float
+        self,
+        question: str,
+        ranking: str,
+        sources: object,
+        compute: Callable[[], T],
+        kind: type[T],
+        *,
+        ttl: float,
+        worth: Callable[[T], bool] = lambda _: True,
     ) -> T:
         """Return the cached value that `compute` derives from `sources` (JSON values or structs) for a question, else
         compute it now.
 
         `ranking` names everything else that determines it. It is computed offline, too, because nothing outside is
-        asked, and it is not counted as an answer. A run is recorded with it: another machine may compute the last digit
-        of a similarity differently.
+        asked, and it is not counted as an answer. It is stored only if it is `worth` it. A run is recorded with it:
+        another machine may compute the last digit of a similarity differently.
 
         Raises:
             StoreError: the store cannot be read.
@@ -63,7 +71,7 @@ class DerivedCache:
             if isinstance(outcome, Miss) and outcome.reason == UNREADABLE:
                 log.warning("a value derived for %r is unreadable in the cache; it is computed again", question)
         value = compute()
-        if self._policy.write:
+        if self._policy.write and worth(value):
             self._put(request, value)
         return value
 

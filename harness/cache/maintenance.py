@@ -178,8 +178,6 @@ class Maintenance:
             return False
         teaches = tuple(find_abbreviations(taught_text_of_row(table, entry.payload)))
         self._store.rows.put(table, self._tenant, replace(entry, teaches=teaches))
-        if table in READ:  # the row may be older than what the library has read
-            self._store.rows.delete(EVIDENCE, self._tenant, [library_mark(table)])
         return True
 
     def _is_superseded(self, table: str, entry: Entry) -> bool:

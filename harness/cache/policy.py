@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from harness.core.freshness import HOUR, TOOL_TTL_HOURS
+from harness.settings import Settings
+from harness.settings.mode import Mode
 
 
 class Policy(Struct, frozen=True, kw_only=True):
@@ -32,3 +34,21 @@ class Policy(Struct, frozen=True, kw_only=True):
     jitter: float = 0.0
     turn_wait: float = 120.0
     tool_ttl_hours: Mapping[str, float] = TOOL_TTL_HOURS
+
+
+def policy_of(settings: Settings, mode: Mode, *, replay: bool, stale: float, writer: bool) -> Policy:
+    """Return the rules that settings and mode make; `stale` is how long (seconds) a stale answer may serve. A user who
+    may not write makes no live call.
+    """
+    return Policy(
+        read=mode.read,
+        write=mode.write and writer and not replay,
+        offline=settings.offline or replay or not writer,
+        replay=replay,
+        stale_if_error=stale,
+        keep_expired=max(stale, settings.stale_if_error),
+        volatile_ttl=settings.volatile_ttl,
+        negative_ttl=settings.negative_ttl,
+        jitter=settings.ttl_jitter,
+        tool_ttl_hours=settings.tool_ttl_hours,
+    )

@@ -138,7 +138,8 @@ def autoresearch(
     from harness_evals.loop import Budget, Loop, expected_runs
     from harness_evals.suite import settings_for
 
-    from harness.app import App, Mode
+    from harness.app import App
+    from harness.settings.mode import Mode
 
     with ProgressBars() as bars:
         bars.visible &= not session.quiet

@@ -64,7 +64,8 @@ class Session:
         origin: RunOrigin = "user",
     ) -> "Iterator[App]":
         """Open an app with the settings and show its progress on the terminal; close it at the end."""
-        from harness.app import App, Mode
+        from harness.app import App
+        from harness.settings.mode import Mode
 
         loaded = self.load(**(flags or {}))
         with ProgressBars() as bars:

@@ -315,7 +315,8 @@ def _judge(settings: "Settings", wanted: bool) -> "Iterator[Judge | None]":
         return
     from harness_evals.judge import Judge
 
-    from harness.app import App, Mode
+    from harness.app import App
+    from harness.settings.mode import Mode
 
     with App(settings, Mode(origin="evaluation")) as app:
         if app.models.language_model is None:

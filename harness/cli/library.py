@@ -11,7 +11,7 @@ from harness.cli.options import JsonOption, YesOption, duration, in_words
 from harness.cli.output import consent, print_json
 from harness.cli.terminal import ExitCode
 from harness.core.freshness import NEVER, age_in_words
-from harness.core.keys import is_url
+from harness.core.keys import canonical_url, is_url
 from harness.core.text import clean, shorten
 from harness.errors import InvalidInput
 
@@ -101,7 +101,7 @@ def index(session: Session) -> None:
     Searches and researches make some of them at each start. An interrupted run continues at the next one.
     """
     with session.app() as app:
-        added = app.library.index.update(app.progress)
+        added = app.library.index.update(app.progress, seconds=0)
         embedded = app.library.index.embed(app.progress)
     session.note(f"{added:,} passages added, {embedded:,} vectors made")
 
@@ -139,12 +139,12 @@ def add(
 @with_session
 def show(session: Session, url: UrlArgument, as_json: JsonOption = False) -> None:
     """Print the passages of one source. Exits with 1 if there are none."""
-    from harness.server.responses.library_responses import passage_response
+    from harness.server.responses.library_responses import passages_response
 
     with session.app({"offline": True}) as app:
         found = app.library.passages_of(url)
     if as_json:
-        print_json([passage_response(each, time.time()).model_dump() for each in found])
+        print_json(passages_response(found, time.time()).model_dump())
     else:
         for each in found:
             heading = " · ".join(filter(None, (each.title, each.section)))
@@ -160,7 +160,7 @@ def show(session: Session, url: UrlArgument, as_json: JsonOption = False) -> Non
 def forget(session: Session, url: UrlArgument, yes: YesOption = False) -> None:
     """Delete the passages of one source.
 
-    The cached pages and searches that would bring them back are deleted, too. `harness cache clear` deletes everything
+    The cached pages and searches that contain them are deleted, too. `harness cache clear` deletes everything
     that was read.
     """
     with session.app({"offline": True}) as app:
@@ -195,19 +195,19 @@ def _documents(app: "App", source: str) -> "Iterator[ReadDocument]":
     """
     from harness.library import ReadDocument
 
-    now = time.time()
     if is_url(source):
         page = app.cache.pages.answer(source, app.sources.reader, ttl=app.settings.page_ttl).value
         yield ReadDocument(
-            url=page.url,
+            url=canonical_url(page.url),
             title=page.title or page.url,
             text=page.text,
             source="page",
             engine=app.sources.reader.name,
-            fetched_at=now,
+            fetched_at=time.time(),
             expires_at=NEVER,
         )
         return
+    now = time.time()
     from harness.sources.corpus.local_documents import FileSource, PartUnavailable
 
     files = FileSource.at(source)

@@ -62,7 +62,8 @@ def mcp(
     if sweep_every is not None and sweep_every < LEAST_SWEEP_SECONDS:
         raise InvalidInput(f"--sweep-every must be {LEAST_SWEEP_SECONDS:g}s or more, not {sweep_every:g}s")
     settings = session.load(**flags).settings
-    from harness.app import App, Mode
+    from harness.app import App
+    from harness.settings.mode import Mode
 
     with ExitStack() as stack:
         app = stack.enter_context(App(settings, Mode(origin="agent")))

@@ -1,7 +1,7 @@
 """Output of a research: the report, printed or written to a file, and a summary."""
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -13,6 +13,7 @@ from harness.errors import InvalidInput
 if TYPE_CHECKING:
     from harness.cli.options import ReportOptions
     from harness.research.extractive_writer import Report
+    from harness.research.gathering import DecidedQuestion
     from harness.research.result import Research
     from harness.research.saved_report import SavedReport
 
@@ -33,7 +34,7 @@ def show(
 
     output = options.output
     if options.explain and saved.report is not None:
-        for line in explanation(saved.report):
+        for line in (*decisions(saved.decided), *explanation(saved.report)):
             typer.echo(line, err=True)
     if options.as_json:
         import orjson
@@ -57,6 +58,13 @@ def show(
         raise InvalidInput(
             f"cannot write {output}: {error.strerror}; the run is stored, choose another file"
         ) from error
+
+
+def decisions(decided: Sequence["DecidedQuestion"]) -> Iterator[str]:
+    """Yield, for each sub-question, whether passages of the library answer it, and why."""
+    for each in decided:
+        reasons = "; ".join(each.decision.reasons)
+        yield printable(f"library: {each.decision.state}: {shorten(one_line(each.question), MAX_LINE)} ({reasons})")
 
 
 def explanation(report: "Report") -> Iterator[str]:
@@ -105,11 +113,28 @@ def summary(found: "Research") -> str:
         course = f"{len(rounds)} round{'s' * (len(rounds) > 1)}"
         course += f", score {found.gathered.score:.2f} ({found.gathered.stop_reason})"
         lines.append(f"{course}; {found.live_calls} live calls, {found.cache_hits} cache hits")
+    lines += _reuse(found)
     hits = ", ".join(f"{found.answered.get(how, 0)} {how}" for how in ("exact", "semantic", "stale", "no results"))
     lines.append(f"hits: {hits}; misses: {found.answered.get('live', 0) + found.answered.get('failed', 0)}")
     if found.id:
         lines[-1] += f"; run {found.id}"
     return "\n".join(lines)
+
+
+def _reuse(found: "Research") -> list[str]:
+    """Return a line about the passages of the library that were reused, if any."""
+    reused = found.gathered.reused
+    if not reused or found.origin:
+        return []
+    searches = [each for each in found.gathered.searches if each.answered_by != "cache"]
+    newest, oldest = (age_in_words(found.at - moment) for moment in _span([each.fetched_at for each in reused]))
+    ages = oldest if newest == oldest else f"{newest} to {oldest}"
+    count = f"{len(reused)} passage{'' if len(reused) == 1 else 's'}"
+    return [f"{len(searches)} of {found.gathered.planned} searches went out; {count} read before ({ages})"]
+
+
+def _span(moments: list[float]) -> tuple[float, float]:
+    return max(moments), min(moments)
 
 
 def _failures(found: "Research") -> list[str]:

@@ -12,6 +12,12 @@ _AROUND = ".,;:!?()[]{}\"'“”’"
 """Signs around a word, as `names_in` removes them."""
 _WORD = re.compile(r"\w+")
 _SMALL = 10
+_NUMBER = re.compile(r"(?<![\w.])v?(\d[\d.,]*\d|\d)(?!\w)")
+_NUMBERED = re.compile(r"([^\W\d_][\w+#-]*)[ /-](?:version |v)?(\d[\d.]*)(?!\w)", re.IGNORECASE)
+"""A word and the number after it, as in "Python 3.12"."""
+_YEAR = re.compile(r"(?<![\d.])(?:19|20)\d\d(?![\d.]*\d)")
+_UNNUMBERED = frozenset("a after an at before between by for from in of on or since than the to until".split())
+"""Words before a number that it does not belong to."""
 MAX_TERMS, MAX_TERM = 8, 30
 """Most terms of a question, and characters of one."""
 
@@ -50,6 +56,44 @@ def lacking(terms: Iterable[str], text: str) -> tuple[str, ...]:
     """
     held = _joined(text)
     return tuple(term for term in terms if not re.search(rf"(?<![\d.]){re.escape(_joined(term))}(?!\d)", held))
+
+
+def all_numbers(question: str) -> tuple[str, ...]:
+    """Return every number of a question, also the small ones, each once. Never raises."""
+    found = (match[1].strip(".,") for match in _NUMBER.finditer(question))
+    return tuple(dict.fromkeys(number for number in found if len(number) <= MAX_TERM))[:MAX_TERMS]
+
+
+def lacking_words(names: Iterable[str], text: str) -> tuple[str, ...]:
+    """Return those of `names` of which `text` lacks a word. Stricter than `lacking_names`. Never raises."""
+    held = set(_WORD.findall(text.casefold()))
+    return tuple(name for name in names if not held.issuperset(_WORD.findall(name.casefold())))
+
+
+def rival_terms(question: str, text: str) -> tuple[str, ...]:
+    """Return the terms of a text that could be taken for those of the question: another number after the same
+    word (Python 3.11 for Python 3.12), or another year for a question with a year. Never raises.
+    """
+    asked: dict[str, set[str]] = {}
+    for word, number in _numbered(question):
+        asked.setdefault(word, set()).add(number)
+    rivals = [
+        f"{word} {number}"
+        for word, number in _numbered(text)
+        if word in asked and not any(_is_release(number, each) for each in asked[word])
+    ]
+    if years := set(_YEAR.findall(question)):
+        rivals += [year for year in _YEAR.findall(text) if year not in years]
+    return tuple(dict.fromkeys(rivals))[:MAX_TERMS]
+
+
+def _numbered(text: str) -> list[tuple[str, str]]:
+    found = ((match[1].casefold(), match[2].rstrip(".")) for match in _NUMBERED.finditer(text))
+    return [(word, number) for word, number in found if word not in _UNNUMBERED and len(number) <= MAX_TERM]
+
+
+def _is_release(number: str, of: str) -> bool:
+    return number == of or number.startswith(f"{of}.")
 
 
 def _above(term: str) -> bool:

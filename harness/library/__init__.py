@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
+from typing import Self, get_args
 
 from msgspec import Struct
 
@@ -10,11 +11,12 @@ from harness.core.freshness import DAY, HOUR
 from harness.core.keys import canonical_url, digest_of, normalise
 from harness.core.tables import LIBRARY, PAGES, SEARCHES
 from harness.errors import InvalidInput, ReaderError
-from harness.library.held_passages import HeldPassage, ReadDocument, documents_in, passage_of
+from harness.library.held_passages import HeldPassage, ReadDocument, SourceKind, documents_in, passage_of
 from harness.library.library_engine import LibraryEngine
 from harness.library.library_index import LibraryIndex
 from harness.library.library_search import Condition, FoundPassage, LibrarySearch
 from harness.ports import Embedder, Progress, Reader, Store, silent
+from harness.settings import Settings
 
 __all__ = ["FoundPassage", "HeldPassage", "Library", "LibraryPolicy", "ReadDocument"]
 
@@ -35,11 +37,22 @@ class LibraryPolicy(Struct, frozen=True, kw_only=True):
     max_mb: float = 2_000
     writes: bool = True
 
+    @classmethod
+    def of(cls, settings: Settings, *, writes: bool) -> Self:
+        """Return the policy that settings make."""
+        return cls(
+            ttl=settings.library_ttl,
+            volatile_ttl=settings.volatile_ttl,
+            max_mb=settings.library_max_mb,
+            writes=writes,
+        )
+
 
 class Library:
-    """Passages of one tenant. The truth are its rows: they outlive the cached answers that brought them.
+    """Passages of one tenant, in rows that outlive the cached answers they came with. `rarity` is higher for a rarer
+    word.
 
-    Nothing is indexed when an answer is cached: `update` catches up with all that was cached since, by any process.
+    Caching an answer indexes nothing: `update` adds the passages of all answers cached since, by any process.
     """
 
     def __init__(
@@ -50,6 +63,7 @@ class Library:
         tenant: str = "default",
         policy: LibraryPolicy = LibraryPolicy(),  # noqa: B008 - immutable
         reader: Reader | None = None,
+        rarity: Callable[[str], int] = len,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._store = store
@@ -67,7 +81,7 @@ class Library:
             clock=clock,
         )
         self._search = LibrarySearch(
-            store, embedder, tenant=tenant, volatile_ttl=policy.volatile_ttl, reader=reader, clock=clock
+            store, embedder, tenant=tenant, volatile_ttl=policy.volatile_ttl, reader=reader, rarity=rarity, clock=clock
         )
 
     def search(
@@ -80,7 +94,7 @@ class Library:
         only: Condition = lambda _: True,
         progress: Progress = silent,
     ) -> list[FoundPassage]:
-        """Return up to `k` passages, best first, after catching up with what was cached since the last search. The
+        """Return up to `k` passages, best first, after adding those of all answers cached since the last search. The
         reader orders the first `read` of them. `max_age` (seconds) and `only` leave others out.
 
         Raises:
@@ -101,7 +115,7 @@ class Library:
         """
         self.index.update()
         newest = [(row.key, row.created_at) for row in self._store.listings.recent(LIBRARY, self._tenant, 1)]
-        version = digest_of([self._store.listings.stats(LIBRARY, self._tenant, self._clock()).total, newest])
+        version = digest_of([self._store.listings.stats(LIBRARY, self._tenant, self._clock()).live, newest])
         return LibraryEngine(lambda query, k: self._search.search(query, k, read=0), version)
 
     @property
@@ -143,14 +157,18 @@ class Library:
                 self._store.rows.touch(LIBRARY, self._tenant, key, now)
 
     def forget(self, url: str) -> tuple[int, int]:
-        """Delete the passages of a URL, and the cached pages and searches that would bring them back; return how many
-        of each.
+        """Delete the passages of a URL, and the cached pages and searches that contain them; return how many
+        of each. Text that another source has, too, goes with them; knowledge stays (see `Knowledge.delete`).
 
         Raises:
             StoreError: the store cannot be written.
         """
         address = canonical_url(url)
-        passages = self._store.rows.replace(LIBRARY, self._tenant, (), instead_of={"url": address})
+        passages = sum(
+            self._store.rows.replace(LIBRARY, self._tenant, (), instead_of={"url": address, "source": source})
+            for source in get_args(SourceKind)
+            if source != "knowledge"
+        )
         answers = 0
         for table in (SEARCHES, PAGES):
             keys = [

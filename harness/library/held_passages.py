@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from hashlib import sha256
+from math import isfinite
 from typing import Annotated, Literal, TypeAlias
 
 import msgspec
@@ -26,8 +27,9 @@ MAX_URL_CHARS = 2_000
 
 
 class ReadDocument(Struct, frozen=True, kw_only=True):
-    """A text that was read: `engine` is the engine or page reader that brought it, `found_by` the query. Times are
-    seconds since the epoch; `expires_at` is when the cached answer expires that it came with.
+    """A text that was read: `engine` is the engine or page reader that brought it, `found_by` the query, `knowledge`
+    the id of a document of knowledge. Times are seconds since the epoch; `expires_at` is when the cached answer expires
+    that it came with.
     """
 
     url: str
@@ -36,12 +38,13 @@ class ReadDocument(Struct, frozen=True, kw_only=True):
     source: SourceKind
     engine: str = ""
     found_by: str = ""
+    knowledge: str = ""
     fetched_at: float
     expires_at: float
 
     @property
     def id(self) -> str:
-        """Digest that a later reading of the same document shares. Each excerpt is a document of its own."""
+        """Digest that a later reading of the same document shares. Each excerpt is a separate document."""
         excerpt = self.text if self.source == "snippet" else ""
         return sha256(orjson.dumps([self.source, self.url, excerpt])).hexdigest()
 
@@ -53,13 +56,14 @@ class ReadDocument(Struct, frozen=True, kw_only=True):
 
 
 class PassageDetails(Struct, frozen=True):
-    """What a row holds besides the columns: the heading that a passage stands under, its place in the document (from
-    0), and the query that found it.
+    """Payload of a passage's row: the heading above the passage, its place in the document (from 0), and the query that
+    found it; of knowledge, the id of the document.
     """
 
     section: str = ""
     position: Annotated[int, Meta(ge=0)] = 0
     found_by: str = ""
+    knowledge: str = ""
 
 
 class HeldPassage(Struct, frozen=True, kw_only=True):
@@ -74,17 +78,19 @@ class HeldPassage(Struct, frozen=True, kw_only=True):
     source: str
     engine: str
     found_by: str
+    knowledge: str
     fetched_at: float
     expires_at: float
 
     @property
-    def shown(self) -> str:
-        """Title, heading and text, as embedders and readers see them."""
-        return embedded_text(self.title, self.section, self.text)
+    def in_context(self) -> str:
+        """The text after its title and heading, as readers have learned to read it."""
+        place = " - ".join(dict.fromkeys(each for each in (self.title, self.section) if each))
+        return f"{place}: {self.text}" if place else self.text
 
 
 def embedded_text(title: str, section: str, text: str) -> str:
-    """Return title, heading and text, each once, on lines of their own."""
+    """Return title, heading and text, each once, on separate lines."""
     return "\n".join(dict.fromkeys(part for part in (title, section, text) if part))
 
 
@@ -94,7 +100,7 @@ def rows_of(document: ReadDocument, expires_at: float) -> list[Entry]:
     fetched, rows = document.fetched_at, dict[str, Entry]()
     for position, passage in enumerate(passages(document.text[:MAX_DOCUMENT_CHARS])):
         key = sha256(passage.text.encode(errors="replace")).hexdigest()
-        details = msgspec.json.encode(PassageDetails(passage.section, position, document.found_by))
+        details = msgspec.json.encode(PassageDetails(passage.section, position, document.found_by, document.knowledge))
         rows.setdefault(key, Entry(key, passage.text, details, fetched, expires_at, fetched, own))
     return list(rows.values())
 
@@ -115,6 +121,7 @@ def passage_of(entry: Entry) -> HeldPassage | None:
         source=entry.own.source,
         engine=entry.own.engine,
         found_by=details.found_by,
+        knowledge=details.knowledge,
         fetched_at=entry.created_at,
         expires_at=entry.expires_at,
     )
@@ -125,6 +132,8 @@ def documents_in(table: str, entry: Entry) -> Iterator[ReadDocument]:
     try:
         value = orjson.loads(entry.payload)
     except ValueError:
+        return
+    if not (isfinite(entry.created_at) and entry.created_at >= 0):
         return
     if table == SEARCHES and isinstance(value, list) and entry.own.engine != LIBRARY:
         engine = engine_id(entry.own.engine, entry.own.options)
@@ -159,6 +168,12 @@ def _document(
             source=source,
             engine=engine,
             found_by=entry.text[:MAX_TITLE_CHARS] if source == "snippet" else "",
-            fetched_at=entry.created_at,
+            knowledge=entry.key if source == "knowledge" else "",
+            fetched_at=_updated_at(value, entry.created_at) if source == "knowledge" else entry.created_at,
             expires_at=entry.expires_at,
         )
+
+
+def _updated_at(value: dict[str, object], created_at: float) -> float:
+    updated = value.get("updated_at")
+    return updated if isinstance(updated, float) and isfinite(updated) and updated >= 0 else created_at

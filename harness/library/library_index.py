@@ -16,15 +16,17 @@ from harness.ports import Embedder, Progress, Store, silent
 
 log = logging.getLogger(__name__)
 
-SLACK = 300.0
-"""Seconds before the last known row that are looked at again: clocks differ, and a row may be written late."""
+SLACK = 100
+"""Rows before the last known one that are looked at again: of several writers, one may write a lower number later."""
 EMBED_SECONDS = 1.0
 """Time that an update spends on vectors. The passages left are found by their words until a later update."""
 EMBED_AT_ONCE = 8
-LISTED = 500
-"""Rows that are listed at a time."""
+MAX_LISTED = 1_000_000
+"""Rows that one update reads at most, the newest ones."""
+MARK_AFTER = 100
+"""Rows after which an update notes how far it has come."""
 SAMPLE = 100
-"""Newest passages whose mean size stands for all."""
+"""Newest passages that give the mean size."""
 CHECK_SIZE_AFTER = 500
 """Passages added between two checks of the size."""
 LOCK_SECONDS = 10.0
@@ -54,8 +56,8 @@ class LibraryIndex:
         self._max_bytes = max_bytes
         self._writes = writes
         self._clock = clock
-        self._seen: set[tuple[str, str, float]] = set()
-        self._added = 0
+        self._seen: set[tuple[str, int]] = set()
+        self._added = CHECK_SIZE_AFTER  # the size is checked at the first addition
 
     def update(self, progress: Progress = silent, *, seconds: float = EMBED_SECONDS) -> int:
         """Add the passages of all that the cache and the knowledge base got since the last update, by any process;
@@ -75,7 +77,7 @@ class LibraryIndex:
             return added
 
     def add(self, document: ReadDocument, *, seconds: float = EMBED_SECONDS) -> int:
-        """Add a document instead of what is held of it; return how many passages were added.
+        """Replace the passages of a document by those of its present text; return how many were added.
 
         Raises:
             StoreError: the store cannot be written.
@@ -98,33 +100,30 @@ class LibraryIndex:
         return done
 
     def _update(self, table: str, progress: Progress, until: float) -> int:
-        reached = self._reached(table)
-        rows = [
-            each
-            for each in self._rows_since(table, reached - SLACK)
-            if (table, each.key, each.created_at) not in self._seen
-        ]
+        rows, reached = self._new_rows(table)
         added = 0
-        for done, row in enumerate(reversed(rows)):  # the oldest first
-            progress("indexing what was read", done, len(rows))
+        for done, row in enumerate(rows, start=1):
+            progress("indexing passages", done - 1, len(rows))
             entry = self._store.rows.get(table, self._tenant, row.key)
-            if entry is not None and entry.created_at + self._ttl > self._clock():
+            if entry is not None:
                 added += sum(self._add(document, until) for document in documents_in(table, entry))
-            self._seen.add((table, row.key, row.created_at))
-            if row.created_at > reached and (done % LISTED == LISTED - 1 or done == len(rows) - 1):
-                self._reach(table, row.created_at)
+            self._seen.add((table, row.number))
+            if row.number > reached and (done % MARK_AFTER == 0 or done == len(rows)):
+                self._mark(table, row.number)
         if rows:
-            progress("indexing what was read", len(rows), len(rows))
+            progress("indexing passages", len(rows), len(rows))
         return added
 
-    def _rows_since(self, table: str, since: float) -> list[Outline]:
-        """Return the rows created since then, the newest first, without what they hold."""
-        found: list[Outline] = []
-        while batch := self._store.listings.timeline(table, self._tenant, since=since, limit=LISTED, offset=len(found)):
-            found += batch
-            if len(batch) < LISTED:
-                break
-        return found
+    def _new_rows(self, table: str) -> tuple[list[Outline], int]:
+        """Return the rows written since the last update, the oldest first, and the number that it reached."""
+        reached = self._marked(table)
+        newest = self._store.listings.outlines(table, self._tenant, limit=1)
+        if not newest:
+            return [], 0
+        if newest[0].number < reached:  # a backup was restored, or rows were deleted
+            reached = 0
+        found = self._store.listings.outlines(table, self._tenant, after=max(0, reached - SLACK), limit=MAX_LISTED)
+        return [each for each in reversed(found) if (table, each.number) not in self._seen], reached
 
     def _add(self, document: ReadDocument, until: float) -> int:
         now, fetched = self._clock(), document.fetched_at
@@ -134,27 +133,25 @@ class LibraryIndex:
         held = {row.key: row for row in self._store.listings.find(LIBRARY, self._tenant, {"document": document.id})}
         if held and all(row.created_at >= fetched for row in held.values()):
             return 0
-        fresh = (self._renewed(row, held.get(row.key)) for row in rows_of(document, min(kept_until, NEVER)))
-        rows = [row for row in fresh if row is not None]
-        rows = self._with_vectors(rows, until)
+        if any(row.expires_at >= NEVER for row in held.values()):  # a document that a user added stays
+            kept_until = NEVER
+        fresh = (self._renewed(row, held.get(row.key), now) for row in rows_of(document, min(kept_until, NEVER)))
+        rows = self._with_vectors([row for row in fresh if row is not None], until)
         self._store.rows.replace(LIBRARY, self._tenant, rows, instead_of={"document": document.id})
         self._added += len(rows)
-        if self._added >= CHECK_SIZE_AFTER:
+        if rows and self._added >= CHECK_SIZE_AFTER:
             self._added = 0
             self.evict()
         return len(rows)
 
-    def _renewed(self, row: Entry, held: Entry | None) -> Entry | None:
-        """Return a row to write, with the vector that its text already has; `None` if the text is held from a later or
-        about the same moment, and for as long.
+    def _renewed(self, row: Entry, held: Entry | None, now: float) -> Entry | None:
+        """Return a row to write, with the vector that its text already has; `None` if the same text, of another
+        document, is held for about as long or longer.
         """
         known = held or self._store.rows.get_whole(LIBRARY, self._tenant, row.key)
         if known is None:
             return row
-        if held is None and (
-            known.created_at > row.created_at
-            or (row.created_at - known.created_at < HOUR and row.expires_at - known.expires_at < HOUR)
-        ):
+        if held is None and known.expires_at > now and known.expires_at > row.expires_at - HOUR:
             return None
         return replace(row, embedding=known.embedding, embedder=known.embedder)
 
@@ -209,26 +206,19 @@ class LibraryIndex:
             return 0
         return self._store.rows.evict(LIBRARY, self._tenant, (), keep)
 
-    def _reached(self, table: str) -> float:
-        """Return the creation time of the newest row that was read, in seconds since the epoch."""
+    def _marked(self, table: str) -> int:
+        """Return the number of the newest row of a table that was read."""
         row = self._store.rows.get(EVIDENCE, self._tenant, library_mark(table))
         try:
-            return 0.0 if row is None else float(orjson.loads(row.payload))
-        except (ValueError, TypeError):
-            return 0.0
+            number = 0 if row is None else orjson.loads(row.payload)
+        except ValueError:
+            return 0
+        return number if type(number) is int and number > 0 else 0
 
-    def _reach(self, table: str, moment: float) -> None:
-        now = self._clock()
-        moment = min(moment, now)  # a clock may have been set back
-        mark = Entry(
-            library_mark(table),
-            "the library was filled up to here",
-            orjson.dumps(moment),
-            now,
-            NEVER,
-            now,
-            EvidenceColumns(LIBRARY),
-        )
+    def _mark(self, table: str, number: int) -> None:
+        now, own = self._clock(), EvidenceColumns(LIBRARY)
+        text = "number of the newest row that the library has read"
+        mark = Entry(library_mark(table), text, orjson.dumps(number), now, NEVER, now, own)
         self._store.rows.put(EVIDENCE, self._tenant, mark)
 
 

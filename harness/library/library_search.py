@@ -2,15 +2,15 @@
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 
 from msgspec import Struct
 
 from harness.core.entries import Entry
 from harness.core.freshness import is_volatile
 from harness.core.rank_fusion import reciprocal_rank_fusion
-from harness.core.tables import LIBRARY
-from harness.core.text import content_words, words
+from harness.core.tables import KNOWLEDGE, LIBRARY
+from harness.core.text import content_words, one_line, words
 from harness.errors import EmbeddingError, ReaderError
 from harness.library.held_passages import HeldPassage, passage_of
 from harness.library.relevance import relevance
@@ -19,9 +19,11 @@ from harness.ports import Embedder, Progress, Reader, Store, Vectors, silent
 log = logging.getLogger(__name__)
 
 CANDIDATES = 50
-"""Passages that words and meaning each propose."""
-MAX_TERMS = 32
-"""Words of a query that are searched."""
+"""Passages that words and meaning each propose, at least."""
+MAX_CANDIDATES = 3_200
+"""Passages that each proposes at most where conditions leave many of them out."""
+MAX_TERMS = 8
+"""Words of a query that are searched, the rarest ones: frequent words match many passages, and say little."""
 MAX_READ_CHARS = 1_200
 """Characters of a passage, with its title, that are read."""
 
@@ -42,7 +44,8 @@ class FoundPassage(Struct, frozen=True, kw_only=True):
 
 class LibrarySearch:
     """Search of one tenant's passages. Passages found for a question about the present count only if they are younger
-    than `volatile_ttl` seconds. Without a `reader`, passages keep the order of their ranks.
+    than `volatile_ttl` seconds. Without a `reader`, passages keep the order of their ranks. `rarity` is higher for a
+    rarer word.
     """
 
     def __init__(
@@ -53,6 +56,7 @@ class LibrarySearch:
         tenant: str,
         volatile_ttl: float,
         reader: Reader | None,
+        rarity: Callable[[str], int],
         clock: Callable[[], float],
     ) -> None:
         self._store = store
@@ -60,6 +64,7 @@ class LibrarySearch:
         self._tenant = tenant
         self._volatile_ttl = volatile_ttl
         self._reader = reader
+        self._rarity = rarity
         self._clock = clock
 
     def search(
@@ -78,43 +83,57 @@ class LibrarySearch:
         Raises:
             StoreError: the store cannot be read.
         """
-        found = self._candidates(query, max_age, only)
+        found = self._candidates(query, max(k, read), max_age, only)
         first = self._read(query, found[:read], progress) if read else []
         return [*first, *found[len(first) :]][:k]
 
-    def _candidates(self, query: str, max_age: float | None, only: Condition) -> list[FoundPassage]:
+    def _candidates(self, query: str, k: int, max_age: float | None, only: Condition) -> list[FoundPassage]:
         now = self._clock()
         oldest = now - max_age if max_age is not None else float("-inf")
         if is_volatile(query, time.gmtime(now).tm_year):
             oldest = max(oldest, now - self._volatile_ttl)
+        similarities: dict[str, float] = {}
 
-        def usable(rows: Sequence[Entry]) -> dict[str, HeldPassage]:
+        def usable(rows: Iterable[Entry]) -> dict[str, HeldPassage]:
             read = (passage_of(row) for row in rows)
-            return {each.key: each for each in read if each is not None and each.fetched_at >= oldest and only(each)}
+            return {
+                each.key: each
+                for each in read
+                if each is not None and each.fetched_at >= oldest and only(each) and self._is_known(each)
+            }
 
-        terms = list(dict.fromkeys(content_words(query) or words(query)))[:MAX_TERMS]
-        worded = usable(self._store.nearest.by_words(LIBRARY, self._tenant, terms, k=CANDIDATES, now=now))
-        vector = self._vector(query)
-        near = (
-            self._store.nearest.search(
-                LIBRARY, self._tenant, (), vector, embedder=self._embedder.id, k=CANDIDATES, now=now
+        def by_words(most: int) -> list[Entry]:
+            return self._store.nearest.by_words(LIBRARY, self._tenant, terms, k=most, now=now)
+
+        def by_meaning(most: int) -> list[Entry]:
+            if vector is None:
+                return []
+            near = self._store.nearest.search(
+                LIBRARY, self._tenant, (), vector, embedder=self._embedder.id, k=most, now=now
             )
-            if vector is not None
-            else []
+            similarities.update((each.entry.key, each.similarity) for each in near)
+            return [each.entry for each in near]
+
+        terms = sorted(dict.fromkeys(content_words(query) or words(query)), key=self._rarity, reverse=True)[:MAX_TERMS]
+        vector = self._vector(query)
+        worded, similar = (_enough(find, usable, k) for find in (by_words, by_meaning))
+        word_ranks, meaning_ranks = (
+            {key: rank for rank, key in enumerate(found, start=1)} for found in (worded, similar)
         )
-        similar = usable([each.entry for each in near])
-        similarities = {each.entry.key: each.similarity for each in near}
-        fused = reciprocal_rank_fusion([list(worded), list(similar)])
-        by_words, by_meaning = ({key: rank for rank, key in enumerate(found, start=1)} for found in (worded, similar))
         return [
             FoundPassage(
                 passage=worded.get(key) or similar[key],
-                by_words=by_words.get(key),
-                by_meaning=by_meaning.get(key),
+                by_words=word_ranks.get(key),
+                by_meaning=meaning_ranks.get(key),
                 similarity=similarities.get(key),
             )
-            for key in fused
+            for key in reciprocal_rank_fusion([list(worded), list(similar)])
         ]
+
+    def _is_known(self, passage: HeldPassage) -> bool:
+        """Return whether a passage of knowledge still has its document."""
+        at = passage.knowledge
+        return not at or self._store.rows.get(KNOWLEDGE, self._tenant, at) is not None
 
     def _vector(self, query: str) -> "Vectors | None":
         try:
@@ -128,7 +147,7 @@ class LibrarySearch:
         """Return these passages with their relevance, ordered by it and by the ranks before, fused."""
         if self._reader is None or not found:
             return found
-        texts = [each.passage.shown[:MAX_READ_CHARS] for each in found]
+        texts = [one_line(each.passage.in_context)[:MAX_READ_CHARS] for each in found]
         try:
             likely = relevance(query, texts, self._reader, self._embedder, progress)
         except (ReaderError, EmbeddingError) as error:
@@ -146,3 +165,16 @@ class LibrarySearch:
             )
             for place in order
         ]
+
+
+def _enough(
+    find: Callable[[int], list[Entry]], usable: Callable[[Iterable[Entry]], dict[str, HeldPassage]], wanted: int
+) -> dict[str, HeldPassage]:
+    """Return the usable ones of the passages that `find` proposes; let it propose more while too few are usable."""
+    most = max(CANDIDATES, wanted)
+    while True:
+        rows = find(most)
+        found = usable(rows)
+        if len(found) >= wanted or len(rows) < most or most >= MAX_CANDIDATES:
+            return found
+        most *= 4

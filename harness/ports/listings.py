@@ -33,15 +33,15 @@ class Listings(Protocol):
 
     @needs("reader")
     def outlines(
-        self, table: str, tenant: str, where: Mapping[str, Any], *, after: int = 0, limit: int
+        self, table: str, tenant: str, where: Mapping[str, Any] = NOTHING, *, after: int = 0, limit: int
     ) -> list[Outline]:
-        """Return up to `limit` rows with these own-column values and a number above `after`, the last written first.
-        Cheaper than `find`: it reads neither payload nor embedding.
+        """Return up to `limit` rows with a number above `after`, the last written first; with `where`, only rows with
+        these own-column values. Cheaper than `find`: it reads neither payload nor embedding.
 
         With several writers, a row may become visible after one with a higher number.
 
         Raises:
-            InvalidInput: the table has no such column, or `where` is empty.
+            InvalidInput: the table has no such column.
         """
 
     @needs("reader")

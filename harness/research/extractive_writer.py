@@ -1,6 +1,7 @@
 """Extractive writer: a report in which every sentence is quoted from a numbered source."""
 
 import re
+import time
 from collections.abc import Sequence
 from itertools import groupby
 
@@ -10,6 +11,7 @@ from harness.core.citations import is_quoted_in
 from harness.core.required_terms import MAX_TERM, MAX_TERMS
 from harness.core.text import clean, one_line, shorten
 from harness.research.evidence import Evidence
+from harness.research.gathering import GatheredSource
 from harness.research.planner import Plan
 
 ANSWER_EXCERPTS = 3
@@ -56,12 +58,25 @@ class Citation(Struct, frozen=True):
         return self.verified and self.supported
 
 
-class CitedSource(Struct, frozen=True):
-    """A source that the report cites."""
+class CitedSource(Struct, frozen=True, omit_defaults=True):
+    """A source that the report cites. `fetched_at` (seconds since the epoch) is when a source that was read for an
+    earlier question was read; 0: for this one.
+    """
 
     number: int
     title: str
     url: str
+    fetched_at: float = 0.0
+
+    @property
+    def read_on(self) -> str:
+        """The day (UTC) on which it was read for an earlier question, in words; empty if for this one."""
+        return time.strftime("read on %Y-%m-%d", time.gmtime(self.fetched_at)) if self.fetched_at else ""
+
+
+def cited_source(number: int, source: GatheredSource) -> CitedSource:
+    """Return a gathered source under a number, 0 if it is not cited."""
+    return CitedSource(number, source.title, source.url, source.fetched_at)
 
 
 class Report(Struct, frozen=True):
@@ -112,7 +127,10 @@ class Report(Struct, frozen=True):
             blocks.append("\n".join(f"- [{_mark(each)}] “{_escaped(each.quotation)}”" for each in written))
         blocks.append("## Sources")
         blocks.append(
-            "\n".join(f"{source.number}. {_escaped(source.title)} {_address(source.url)}" for source in self.sources)
+            "\n".join(
+                f"{source.number}. {_escaped(source.title)} {_address(source.url)}{_after(source.read_on)}"
+                for source in self.sources
+            )
         )
         blocks.append(self.checks)
         return "\n\n".join(blocks) + "\n"
@@ -153,9 +171,9 @@ def write_report(plan: Plan, evidence: Sequence[Evidence]) -> Report:
                     relevance=found.relevance,
                 )
             )
-    titles = {found.source.url: found.source.title for found in evidence}
+    sources = {found.source.url: found.source for found in evidence}
     return Report(
-        plan.question, tuple(citations), tuple(CitedSource(n, titles[url], url) for url, n in numbers.items())
+        plan.question, tuple(citations), tuple(cited_source(number, sources[url]) for url, number in numbers.items())
     )
 
 
@@ -230,6 +248,10 @@ def _in_order(evidence: Sequence[Evidence]) -> list[Evidence]:
     """Group by source, the source of the best sentence first; within a source, keep its order."""
     rank = {url: place for place, url in enumerate(dict.fromkeys(found.source.url for found in evidence))}
     return sorted(evidence, key=lambda found: (rank[found.source.url], found.position))
+
+
+def _after(remark: str) -> str:
+    return f", {remark}" if remark else ""
 
 
 def _escaped(text: str) -> str:

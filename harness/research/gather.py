@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from harness.core.keys import canonical_url
 from harness.core.text import one_line
 from harness.errors import SearchError
@@ -18,6 +20,7 @@ from harness.research.gathering import (
 from harness.research.page_reading import READABLE, PageReading, read_all
 from harness.research.planner import Plan
 from harness.research.reranking import Found, reranked
+from harness.research.reuse import Reuse, reuse_held
 from harness.research.scoring import RoundScorer
 from harness.research.search import EngineSearch, ask_all, fused
 from harness.research.services import ResearchServices
@@ -56,7 +59,7 @@ class Gatherer:
         self._began = self._cache.now
 
     def gather(self, plan: Plan) -> Gathered:
-        """Search the plan's queries, then follow-up queries.
+        """Search the plan's queries, then follow-up queries; not those that passages of the library answer.
 
         Stops when the score is high enough, when nothing found is relevant, when a round's novelty is too low, when no
         new query is left, or when a limit is reached. A failed search or an unreadable page does not end the run.
@@ -65,18 +68,32 @@ class Gatherer:
             SearchError: every search of the first round failed; the first error.
             EmbeddingError: the embedder failed.
         """
-        queries: Sequence[str] = plan.queries
-        while True:
+        reuse = reuse_held(plan, self._services, self._gathering, self._cache, ttl=self._fetch.ttl)
+        queries: Sequence[str] = [query for query in plan.queries if query not in reuse.spared]
+        if reuse.passages:
+            self._take(reuse)
+        reason: StopReason | None = None if queries else "answered from the library"
+        while reason is None:
             found = self._round(plan, queries)
-            if self._on_round is not None:
-                self._on_round(self._rounds[-1])
             reason = self._stop_reason()
             if reason is None:
                 best = found[:FEEDBACK_RESULTS]
                 queries = self._services.planner.follow_ups(plan, self._queries(), best, self._cache)
                 reason = None if queries else "stagnation"
-            if reason:
-                return Gathered(tuple(self._sources.values()), tuple(self._rounds), reason)
+        gathered = Gathered(tuple(self._sources.values()), tuple(self._rounds), reason)
+        if not reuse.passages:
+            return gathered
+        reused, planned = (
+            tuple(each.passage for each in reuse.passages),
+            len(plan.queries) * len(self._services.engines),
+        )
+        return replace(gathered, reused=reused, planned=planned, decided=reuse.decided)
+
+    def _take(self, reuse: Reuse) -> None:
+        """Take the passages of the library as the sources of a first round without a search."""
+        self._sources.update((source.url, source) for source in reuse.sources())
+        score = self._scorer.score(documents_of(self._sources.values()), [])
+        self._end_round(Round((), (), score.novelty, score.score), relevant=score.relevant)
 
     def _round(self, plan: Plan, queries: Sequence[str]) -> list[str]:
         """Run one round; return the texts of its results, in order."""
@@ -93,9 +110,15 @@ class Gatherer:
                 shown = self._keep(asked)
         readings, pages = self._read(plan.question, asked, f"pages of round {number}")
         score = self._scorer.score([*shown, *pages], earlier)
-        self._relevant |= score.relevant
-        self._rounds.append(Round(tuple(map(_search, asked)), tuple(readings), score.novelty, score.score))
+        ended = Round(tuple(map(_search, asked)), tuple(readings), score.novelty, score.score)
+        self._end_round(ended, relevant=score.relevant)
         return [document.text for document in shown]
+
+    def _end_round(self, ended: Round, *, relevant: bool) -> None:
+        self._relevant |= relevant
+        self._rounds.append(ended)
+        if self._on_round is not None:
+            self._on_round(ended)
 
     def _ask(self, queries: Sequence[str], what: str) -> list[EngineSearch]:
         """Search as many of the queries as the live calls left allow, at least one."""
@@ -171,7 +194,7 @@ class Gatherer:
             ("no evidence", not self._relevant),
             ("score met", last.score >= limits.enough_score),
             ("stagnation", last.novelty < limits.min_novelty),
-            ("limit of rounds", len(self._rounds) >= limits.max_rounds),
+            ("limit of rounds", sum(bool(each.searches) for each in self._rounds) >= limits.max_rounds),
             ("limit of live calls", not self._calls_left(len(self._services.engines))),
             ("limit of time", most_seconds is not None and seconds >= most_seconds),
             ("limit of tokens", limits.max_tokens is not None and tokens >= limits.max_tokens),

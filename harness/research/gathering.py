@@ -5,7 +5,9 @@ from hashlib import sha256
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from harness.core.sufficiency import Sufficiency
 from harness.core.text import one_line
 from harness.research.page_reading import PageReading
 
@@ -17,8 +19,11 @@ StopReason: TypeAlias = Literal[
     "limit of live calls",
     "limit of time",
     "limit of tokens",
+    "answered from the library",
 ]
-"""`stagnation`: a round added little, or no new query is left. `no evidence`: nothing found is relevant."""
+"""`stagnation`: a round added little, or no new query is left. `no evidence`: nothing found is relevant. `answered from
+the library`: held passages answer everything that was planned.
+"""
 
 
 class SourceText(Struct, frozen=True):
@@ -33,14 +38,16 @@ class SourceText(Struct, frozen=True):
         return sha256(f"{len(self.url)} {self.url}\n{self.text}".encode(errors="replace")).hexdigest()[:32]
 
 
-class GatheredSource(Struct, frozen=True):
+class GatheredSource(Struct, frozen=True, omit_defaults=True):
     """Everything found at one URL: excerpts from searches and the page, each once, in the order of discovery; an empty
-    line separates paragraphs.
+    line separates paragraphs. `fetched_at` (seconds since the epoch) is when passages of the library were read, the
+    oldest of them; 0: it was found now.
     """
 
     url: str
     title: str
     texts: tuple[str, ...]
+    fetched_at: float = 0.0
 
     @property
     def documents(self) -> list[SourceText]:
@@ -50,9 +57,7 @@ class GatheredSource(Struct, frozen=True):
     def with_text(self, text: str) -> "GatheredSource":
         """Return the source with one more text, unless it has that text already."""
         known = {one_line(each) for each in self.texts}
-        return (
-            self if not text or one_line(text) in known else GatheredSource(self.url, self.title, (*self.texts, text))
-        )
+        return self if not text or one_line(text) in known else replace(self, texts=(*self.texts, text))
 
 
 class Search(Struct, frozen=True):
@@ -81,12 +86,40 @@ class Round(Struct, frozen=True):
         return [each.answered_by for each in self.searches] + [each.answered_by for each in self.pages]
 
 
-class Gathered(Struct, frozen=True):
-    """All sources, one per URL, best first, and the rounds that found them."""
+class ReusedPassage(Struct, frozen=True, kw_only=True):
+    """A passage of the library that a research used: its key there, where and how it was read before, by which query,
+    and when (seconds since the epoch). `relevance` (0..1) is how likely it answers, `None` without a reader.
+    """
+
+    key: str
+    url: str
+    title: str
+    source: str
+    engine: str
+    found_by: str
+    fetched_at: float
+    relevance: float | None = None
+
+
+class DecidedQuestion(Struct, frozen=True):
+    """A sub-question of a plan, whether held passages answer it, and its queries that need no search, therefore."""
+
+    question: str
+    decision: Sufficiency
+    spared: tuple[str, ...]
+
+
+class Gathered(Struct, frozen=True, omit_defaults=True):
+    """All sources, one per URL, best first, and the rounds that found them. `reused` passages were read before this
+    research; `planned` is the number of searches that its plan would have needed without them, and `decided` says why.
+    """
 
     sources: tuple[GatheredSource, ...]
     rounds: tuple[Round, ...]
     stop_reason: StopReason
+    reused: tuple[ReusedPassage, ...] = ()
+    planned: int = 0
+    decided: tuple[DecidedQuestion, ...] = ()
 
     @property
     def searches(self) -> list[Search]:

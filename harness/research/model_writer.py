@@ -15,7 +15,7 @@ from harness.errors import ModelError
 from harness.ports import LanguageModel, Message
 from harness.research.context_builder import ShownSource
 from harness.research.evidence import Evidence
-from harness.research.extractive_writer import Citation, CitedSource, Report, write_report
+from harness.research.extractive_writer import Citation, Report, cited_source, write_report
 from harness.research.gathering import GatheredSource
 from harness.research.planner import Plan
 from harness.research.quotation_support import BY_WORDS, QuotationSupport
@@ -226,11 +226,11 @@ def _says_something(quotation: str) -> bool:
 
 def _numbered(report: Report, sources: Sequence[GatheredSource]) -> Report:
     """Renumber the sources in the order of their first citation."""
-    titles = {source.url: source.title for source in sources}
     urls = list(dict.fromkeys(citation.url for citation in report.citations if citation.url))
     numbers = {url: number for number, url in enumerate(urls, start=1)}
     citations = tuple(replace(each, number=numbers.get(each.url, 0)) for each in report.citations)
-    cited = tuple(CitedSource(number, titles[url], url) for url, number in numbers.items())
+    by_url = {source.url: source for source in sources}
+    cited = tuple(cited_source(number, by_url[url]) for url, number in numbers.items())
     return replace(report, citations=citations, sources=cited)
 
 

@@ -5,7 +5,7 @@ from html import escape
 from itertools import groupby
 
 from harness.core.text import clean, one_line
-from harness.research.extractive_writer import Citation, Report, lacking_note
+from harness.research.extractive_writer import Citation, CitedSource, Report, lacking_note
 from harness.research.saved_report import SavedReport
 
 NO_REPORT = Report("", (), ())
@@ -57,7 +57,7 @@ def as_html(saved: SavedReport, now: float) -> str:
     )
     remark = f'<p class="remark">{escape(report.remark)}</p>' if report.remark else ""
     sources = "".join(
-        f'<li id="source-{source.number}">{escape(_plain(source.title))} {_link(source.url)}</li>'
+        f'<li id="source-{source.number}">{escape(_plain(source.title))} {_link(source.url)}{_after(source)}</li>'
         for source in report.sources
     )
     return "\n".join(
@@ -101,6 +101,10 @@ def _sentence(citation: Citation) -> str:
     mark = f'<a href="#source-{number}">[{number}]</a>' if number else "[no source]"
     mark += f" {escape(lacking_note(citation))}" if citation.lacks else ""
     return f"{text}<sup>{mark}</sup>"
+
+
+def _after(source: CitedSource) -> str:
+    return f", {source.read_on}" if source.read_on else ""
 
 
 def _link(url: str) -> str:

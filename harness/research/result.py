@@ -23,7 +23,8 @@ class Research(Struct, frozen=True):
     `origin` its question. `id` is the run's id, empty if it was not recorded. `evidence` is what the report was made
     of, `shown` the language model's context, `tokens` the tokens that the model read and wrote, now or when its answers
     were cached. `model_outage` is why the model was unavailable (rules planned, and the report consists of excerpts),
-    empty if it answered. `by_words`: an engine ranked by words alone.
+    empty if it answered. `by_words`: an engine ranked by words alone. `at` is when it finished, in seconds since the
+    epoch.
     """
 
     plan: Plan
@@ -40,5 +41,6 @@ class Research(Struct, frozen=True):
     shown: tuple[ShownSource, ...] = ()
     style: str = ""
     tokens: int = 0
+    at: float = 0.0
     model_outage: str = ""
     by_words: bool = False

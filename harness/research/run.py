@@ -191,6 +191,7 @@ class Researcher:
             tokens=cache.tokens,
             model_outage=model_outage(cache.uses),
             by_words=self._by_words,
+            at=cache.now,
         )
         result = {**finished(research), **_stopped_by_time(gathered)}
         if research.model_outage:  # when the model is back, resuming rewrites only the report

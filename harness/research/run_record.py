@@ -16,7 +16,7 @@ from harness.core.citations import is_quoted_in
 from harness.core.text import clean, one_line, shorten
 from harness.errors import HarnessError, InvalidInput, StoreError
 from harness.ports import Stopped
-from harness.research.extractive_writer import CitedSource, Report
+from harness.research.extractive_writer import CitedSource, Report, cited_source
 from harness.research.gathering import Gathered
 from harness.research.result import Research
 
@@ -153,13 +153,22 @@ def finished(research: Research) -> dict[str, Any]:
         "answered": research.answered,
         "cache_use": research.research_cache,  # `research_cache` is the setting
         "origin": to_builtins(research.origin),
+        **(
+            {
+                "reused": to_builtins(gathered.reused),
+                "planned": gathered.planned,
+                "decided": to_builtins(gathered.decided),
+            }
+            if gathered.reused
+            else {}
+        ),
     }
 
 
 def cited_sources(report: Report | None, gathered: Gathered) -> tuple[CitedSource, ...]:
     """Return all gathered sources with their numbers in the report, 0 if it does not cite them."""
     numbers = {source.url: source.number for source in report.sources} if report else {}
-    return tuple(CitedSource(numbers.get(source.url, 0), source.title, source.url) for source in gathered.sources)
+    return tuple(cited_source(numbers.get(source.url, 0), source) for source in gathered.sources)
 
 
 def quoted_by(report: Report | None, gathered: Gathered) -> dict[str, list[str]]:

@@ -14,7 +14,7 @@ from harness.core.citations import parted
 from harness.core.text import clean, shorten
 from harness.errors import NotFound, StoreCorrupt
 from harness.research.extractive_writer import Citation, CitedSource, Report
-from harness.research.gathering import Round, StopReason
+from harness.research.gathering import DecidedQuestion, ReusedPassage, Round, StopReason
 from harness.research.planner import Plan
 from harness.research.run_record import ID_TIME, RUN_ID, RunError, State
 from harness.research.saved_report import SavedReport
@@ -87,6 +87,9 @@ class _Record(Struct, frozen=True):
     enough_score: Share = 1.0
     error: RunError | None = None
     reading: bool = False
+    reused: Annotated[tuple[ReusedPassage, ...], Meta(max_length=MAX_SOURCES)] = ()
+    planned: Count = 0
+    decided: Annotated[tuple[DecidedQuestion, ...], Meta(max_length=MAX_ROUNDS)] = ()
 
 
 def past_run(cache: Cache, run: str) -> PastRun:
@@ -134,6 +137,9 @@ def past_run(cache: Cache, run: str) -> PastRun:
         limits=(record.min_novelty, record.enough_score),
         error=record.error,
         reading=record.reading,
+        reused=record.reused,
+        planned=record.planned,
+        decided=record.decided,
     )
 
 

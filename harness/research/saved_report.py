@@ -1,11 +1,12 @@
 """Finished research as saved, printed and verified: one shape for a research and for the record of its run."""
 
+import time
 from typing import Any
 
 from msgspec import Struct, to_builtins
 
 from harness.research.extractive_writer import CitedSource, Report
-from harness.research.gathering import Round
+from harness.research.gathering import DecidedQuestion, ReusedPassage, Round
 from harness.research.planner import Plan
 from harness.research.result import Research
 from harness.research.run_record import cited_sources
@@ -33,6 +34,9 @@ class SavedReport(Struct, frozen=True, kw_only=True):
     origin: Origin | None
     answered: dict[str, int]
     run: str
+    reused: tuple[ReusedPassage, ...] = ()
+    planned: int = 0
+    decided: tuple[DecidedQuestion, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON object that `harness research --json` prints and `harness verify` reads."""
@@ -61,6 +65,15 @@ class SavedReport(Struct, frozen=True, kw_only=True):
             "answered": self.answered,
             "run": self.run or None,
             "report": report.markdown() if report else None,
+            **(
+                {
+                    "reused": [_reused(each) for each in self.reused],
+                    "searches_planned": self.planned,
+                    "decided": to_builtins(self.decided),
+                }
+                if self.reused
+                else {}
+            ),
         }
 
 
@@ -80,4 +93,12 @@ def saved_research(found: Research) -> SavedReport:
         origin=found.origin,
         answered=found.answered,
         run=found.id,
+        reused=found.gathered.reused,
+        planned=found.gathered.planned,
+        decided=found.gathered.decided,
     )
+
+
+def _reused(passage: ReusedPassage) -> dict[str, Any]:
+    at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(passage.fetched_at))
+    return {**to_builtins(passage), "fetched_at": at}

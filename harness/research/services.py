@@ -5,6 +5,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from harness.cache import Cache
+from harness.library import Library
 from harness.ports import Embedder, PageReader, Progress, Reader, SearchEngine
 from harness.research.planner import RulePlanner
 from harness.vector_cache import VectorCache
@@ -13,7 +14,8 @@ from harness.vector_cache import VectorCache
 class ResearchServices(Struct, frozen=True):
     """Everything a research works with. `memory` returns the vector cache of a collection: chunks, or solved questions.
     `engines` are searched together. `progress` counts the work of each stage.
-    `rarity` is higher for a rarer word. `answering` reads whether texts answer a question.
+    `rarity` is higher for a rarer word. `answering` reads whether texts answer a question. `library` holds what was
+    read before, if it may be reused.
     """
 
     cache: Cache
@@ -24,4 +26,5 @@ class ResearchServices(Struct, frozen=True):
     progress: Progress
     rarity: Callable[[str], int]
     answering: Reader | None = None
+    library: Library | None = None
     planner: RulePlanner = RulePlanner()

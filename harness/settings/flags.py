@@ -1,7 +1,7 @@
 """Options of the command line, as the declarations of settings describe them."""
 
 from types import NoneType
-from typing import Any, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin
 
 from msgspec import Meta, Struct
 
@@ -48,7 +48,7 @@ def _help(name: str) -> str:
 
 
 def _plain(kind: Any) -> Any:
-    """Return a type without annotations and without `None`."""
-    while (args := get_args(kind)) and get_origin(kind) is not tuple:
+    """Return a type without annotations and without `None`; a text for a choice of texts."""
+    while get_origin(kind) is not Literal and (args := get_args(kind)) and get_origin(kind) is not tuple:
         kind = next(part for part in args if part is not NoneType and not isinstance(part, Meta))
-    return kind
+    return str if get_origin(kind) is Literal else kind

@@ -1,6 +1,6 @@
 """Settings of a recorded run: part of its snapshot, used to repeat it."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, field
 
@@ -39,6 +39,8 @@ class RecordedRun(WritingSettings, GatheringSettings, metaclass=Joined, frozen=T
     """Older runs have none: there was no reader."""
     rerank: int = 0
     """Likewise."""
+    reuse: Literal["passages", "off"] = "off"
+    """Likewise: nothing was reused."""
     calibration: ReadingCalibration | None = None
     """The thresholds of the reader that it used."""
     code: dict[str, Annotated[str, Meta(max_length=100)]] = field(default_factory=dict)

@@ -1,6 +1,6 @@
 """Settings of a research: its gathering, its pace and its report."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
@@ -32,6 +32,23 @@ class GatheringSettings(Struct, frozen=True, kw_only=True):
             description="results of a round that the local reader ranks to choose pages to read; 0: the engines' order",
         ),
     ] = 20
+    reuse: Annotated[
+        Literal["passages", "off"],
+        flag(metavar="passages|off"),
+        Meta(
+            description="search live only for what passages that were read before do not answer: passages; or "
+            "always: off"
+        ),
+    ] = "passages"
+    reuse_max_age: Annotated[
+        Annotated[Seconds, Meta(gt=0, le=MAX_TTL)] | None,
+        flag(),
+        Meta(description="oldest passage to reuse: 24h, 7d; not set: as long as the library keeps it"),
+    ] = None
+    max_wrong_reuse: Annotated[
+        float,
+        Meta(gt=0, lt=1, description="share of questions that may be answered from held passages though they lack it"),
+    ] = 0.02
     max_live_calls: Annotated[
         Count | None,
         flag(),

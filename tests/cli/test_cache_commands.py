@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 import search_cache
-from harness.app import App, Mode
+from harness.app import App
 from harness.cache import KINDS
 from harness.cli.terminal import ExitCode
 from harness.core.tables import ANSWERS
+from harness.settings.mode import Mode
 from tests.cli.program import Program
 
 RESULTS = [{"title": "RAG pipelines", "href": "https://example.org/rag", "body": "Chunk, then rank."}]

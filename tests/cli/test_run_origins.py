@@ -3,9 +3,10 @@
 import pytest
 
 from harness import settings
-from harness.app import App, Mode
+from harness.app import App
 from harness.cli import completion
 from harness.core.origins import RunOrigin
+from harness.settings.mode import Mode
 from harness.storage.recent import recent_runs
 from tests.cli.program import Program
 

@@ -4,7 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.core.required_terms import lacking, lacking_names, required_names, required_terms
+from harness.core.required_terms import (
+    MAX_TERMS,
+    all_numbers,
+    lacking,
+    lacking_names,
+    lacking_words,
+    required_names,
+    required_terms,
+    rival_terms,
+)
 
 
 @pytest.mark.parametrize(
@@ -74,3 +83,37 @@ def test_any_texts_can_be_compared(question: str, text: str) -> None:
     names = required_names(question)
     assert set(lacking_names(names, text)) <= set(names)
     assert lacking_names(names, question) == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "rivals"),
+    [
+        ("What changed in Python 3.12?", "Python 3.11 is older.", ("python 3.11",)),
+        ("What changed in Python 3.12?", "Python 3.12.1 fixes it; python 3.12 has it.", ()),
+        ("population of Norway in 2020", "In 2020 it was 5.3, in 2024 5.5 million.", ("2024",)),
+        ("population of Norway in 2020", "5.3 million in 2020", ()),
+        ("population of Norway", "In 2020 it was 5.3, in 2024 5.5 million.", ()),
+        ("Who won in 1966?", "In 1966, 20 teams came from 4 continents.", ()),
+        ("HTTP/3 transport", "HTTP/2 uses TCP", ("http 2",)),
+        ("error 404", "", ()),
+    ],
+)
+def test_rivals_of_what_is_asked(question: str, text: str, rivals: tuple[str, ...]) -> None:
+    """Another number after the same word, another year than the one of the question; a release is no rival."""
+    assert rival_terms(question, text) == rivals
+
+
+def test_every_number_and_every_word_of_a_name() -> None:
+    """Small numbers count, too, and one word of a name is not the name."""
+    assert all_numbers("Python 3.12, HTTP/3 and v2 in 2020, 3.12") == ("3.12", "3", "2", "2020")
+    names = ("New York", "GitLab CI")
+    assert lacking_words(names, "A new runner of GitLab in York") == ("GitLab CI",)
+    assert lacking_words((), "") == ()
+
+
+@given(st.text(max_size=300), st.text(max_size=300))
+def test_rivals_of_any_text(question: str, text: str) -> None:
+    """Few, short ones, and none of a text with itself alone."""
+    found = rival_terms(question, text)
+    assert len(found) <= MAX_TERMS
+    assert isinstance(all_numbers(question), tuple)

@@ -2,8 +2,9 @@
 
 from starlette.testclient import TestClient
 
-from harness.app import App, Mode
+from harness.app import App
 from harness.settings import Settings
+from harness.settings.mode import Mode
 
 RESULT = {"title": "Retries", "href": "https://example.org/retries", "body": "Retries stop after five attempts."}
 

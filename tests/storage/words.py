@@ -38,7 +38,7 @@ class WordContract:
     """One test for each requirement."""
 
     def test_rows_with_any_of_the_words_are_found(self, store: Store) -> None:
-        """Whole, whatever the case and the form of the words; nothing without words, and nothing in an empty store."""
+        """Whole rows, for any case and form of the words. No words or no rows: no result."""
         assert found(store, "retry") == []
         put(store, passage("a", "Retries wait longer each time."), passage("b", "The weather in Oslo."))
         assert found(store, "RETRY", "jitter") == ["a"]
@@ -54,7 +54,7 @@ class WordContract:
         assert found(store, "parsers", "grammars")[0] == "both"
         assert len(found(store, "parsers", "grammars", k=2)) == 2
 
-    def test_what_went_is_not_found_by_words(self, store: Store) -> None:
+    def test_deleted_rows_are_not_found_by_words(self, store: Store) -> None:
         """Replaced text, expired, deleted and cleared rows, also when many of them come before the others."""
         put(store, *(passage(f"{n}", "zebra " * 5) for n in range(120)), passage("last", "one zebra in a long text"))
         store.rows.delete(LIBRARY, TENANT, [f"{n}" for n in range(60)])
@@ -84,7 +84,7 @@ class WordContract:
     @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(_changes)
     def test_words_find_what_a_plain_list_has(self, store: Store, changes: list[tuple[str, str, str, str]]) -> None:
-        """Each tenant finds its own rows, after any sequence of changes."""
+        """Every tenant finds its own rows, after any sequence of changes."""
         held: dict[tuple[str, str], str] = {}
         for tenant in ("ann", "bob"):
             store.admin.clear(LIBRARY, tenant)

@@ -15,7 +15,7 @@ from harness.server.responses.library_responses import (
     PassagesResponse,
     library_response,
     library_stats,
-    passage_response,
+    passages_response,
 )
 from harness.server.route_dependencies import ERROR_RESPONSES, RequestApp
 
@@ -48,12 +48,12 @@ def passages(app: RequestApp, url: UrlQuery) -> PassagesResponse:
     now, found = time.time(), app.library.passages_of(url)
     if not found:
         raise NotFound("nothing of this source is in the library")
-    return PassagesResponse(passages=[passage_response(each, now) for each in found])
+    return passages_response(found, now)
 
 
 @router.delete("/library/passages")
 def forget(app: RequestApp, url: UrlQuery) -> DeleteResponse:
-    """Delete the passages of one source, and the cached pages and searches that would bring them back."""
+    """Delete the passages of one source, and the cached pages and searches that contain them."""
     app.identity.require("admin")
     return deleted_response(app.library.forget(url)[0], "passage")
 

@@ -7,9 +7,13 @@ from msgspec import Struct
 from pydantic import Field
 
 from harness.core.freshness import HOUR
-from harness.server.mcp.paging import MAX_OUTPUT, SLACK, leading
+from harness.core.text import shorten
+from harness.server.mcp.paging import MAX_OUTPUT, SLACK, json_chars, leading
 from harness.server.mcp.tool_context import Call, ToolContext
 from harness.server.responses.library_responses import LibraryResponse, library_response
+
+MAX_SHOWN_QUERY = 1_000
+"""Characters of a query in a response."""
 
 
 class LibraryTools(Struct, frozen=True):
@@ -41,7 +45,9 @@ class LibraryTools(Struct, frozen=True):
         def work() -> LibraryResponse:
             max_age = None if max_age_hours is None else max_age_hours * HOUR
             found = app.library.search(query, limit, max_age=max_age)
-            response = library_response(query, found, app.library.least_relevance, time.time())
-            return response.model_copy(update={"passages": leading(response.passages, MAX_OUTPUT - SLACK)})
+            shown = query if len(query) <= MAX_SHOWN_QUERY else shorten(query, MAX_SHOWN_QUERY)
+            response = library_response(shown, found, app.library.least_relevance, time.time())
+            room = MAX_OUTPUT - SLACK - json_chars(shown)
+            return response.model_copy(update={"passages": leading(response.passages, room)})
 
         return await self.context.threads.fetch(work)

@@ -87,7 +87,7 @@ def build_server(own: App | None) -> HarnessServer:
             _tool(knowledge.cache_lookup, "Look up knowledge", look),
             _tool(knowledge.knowledge_write, "Write knowledge", write),
             _tool(knowledge.knowledge_get, "Read knowledge", look),
-            _tool(library.library_search, "Search what was read", look),
+            _tool(library.library_search, "Search the library", look),
             _tool(research.search, "Search, cached", web),
             _tool(research.read_page, "Read a page, cached", web),
             _tool(research.check_claim, "Check a claim", web),

@@ -107,6 +107,11 @@ def passage_response(passage: HeldPassage, now: float) -> PassageResponse:
     )
 
 
+def passages_response(passages: Sequence[HeldPassage], now: float) -> PassagesResponse:
+    """Return the passages of one source as programs see them."""
+    return PassagesResponse(passages=[passage_response(each, now) for each in passages])
+
+
 def library_response(query: str, found: Sequence[FoundPassage], least: float | None, now: float) -> LibraryResponse:
     """Return found passages as programs see them; from the relevance `least` on they answer the query."""
     return LibraryResponse(

@@ -41,11 +41,11 @@ class PostgresListings:
         )
 
     def outlines(
-        self, table: str, tenant: str, where: Mapping[str, Any], *, after: int = 0, limit: int
+        self, table: str, tenant: str, where: Mapping[str, Any] = NOTHING, *, after: int = 0, limit: int
     ) -> list[Outline]:
         """See `Listings.outlines`."""
         declared = POSTGRES_TABLES[table]
-        condition = f"{declared.where(where)} AND seq > ${len(where) + 2}"
+        condition = f"{declared.where(where) if where else declared.mine} AND seq > ${len(where) + 2}"
         sql = f"{declared.select_outline} WHERE {condition} ORDER BY seq DESC LIMIT ${len(where) + 3}"
         rows = self._statements.fetch_all(tenant, sql, *map(plain, where.values()), after, max(0, limit))
         return [ROW_CODECS[table].outline(row) for row in rows]

@@ -65,7 +65,12 @@ class SqliteAdmin:
         lost = self._vectors.lost()
         if lost and repair:
             self._vectors.rebuild()
-        return problems + [f"the vector index has lost {name}" for name in lost]
+        problems += [f"the vector index has lost {name}" for name in lost]
+        if damage := self._words.damage():
+            problems.append(f"the index of words is damaged: {damage}")
+            if repair:
+                self._words.repair()
+        return problems
 
     def unchecked(self) -> int:
         """See `Admin.unchecked`."""

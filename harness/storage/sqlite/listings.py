@@ -38,11 +38,12 @@ class SqliteListings:
         return entries_of(declared, self._connections.fetch_all(sql, (tenant, *where.values(), max(0, limit))))
 
     def outlines(
-        self, table: str, tenant: str, where: Mapping[str, Any], *, after: int = 0, limit: int
+        self, table: str, tenant: str, where: Mapping[str, Any] = NOTHING, *, after: int = 0, limit: int
     ) -> list[Outline]:
         """See `Listings.outlines`."""
         declared = TABLES[table]
-        sql = f"{declared.select_outline} WHERE {declared.where(where)} AND seq > ? ORDER BY seq DESC LIMIT ?"
+        condition = declared.where(where) if where else "tenant = ?"
+        sql = f"{declared.select_outline} WHERE {condition} AND seq > ? ORDER BY seq DESC LIMIT ?"
         return [
             outline_of(TABLES[table], row)
             for row in self._connections.fetch_all(sql, (tenant, *where.values(), after, max(0, limit)))

@@ -1,6 +1,7 @@
-"""Rows of one SQLite file by their words: an index beside the file (FTS5, BM25), which is a copy."""
+"""Rows of one SQLite file by their words: an index in another file (FTS5, BM25), which is a copy."""
 
 import logging
+import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -24,12 +25,14 @@ SLACK = 1_000
 TITLE_WEIGHT = 2.0
 """Weight of the words of the first column; those of the others have weight 1."""
 
+_DAMAGE = (sqlite3.Error, UnicodeDecodeError, TypeError, ValueError)
+"""Errors of an index with damaged bytes; `sqlite3` raises the last three for damaged texts and numbers."""
 _UNQUOTABLE = {ord('"'): " ", 0: " "}
 _INDEXED = "CREATE TABLE IF NOT EXISTS indexed (name TEXT PRIMARY KEY, upto INTEGER, newest TEXT, rows INTEGER)"
 
 
 class WordSearch:
-    """Finds rows by words, for any number of threads and processes on one file. Each tenant has an index of its own, so
+    """Finds rows by words, for any number of threads and processes on one file. Each tenant has a separate index, so
     that no other tenant's rows weigh words.
 
     A search first adds the rows written since, by any process. What the index says is never trusted: callers read the
@@ -63,34 +66,48 @@ class WordSearch:
         try:
             with self._opened() as index:
                 name = _name(table, tenant)
-                _run(index, "PRAGMA secure_delete = ON")
                 _run(index, f"DROP TABLE IF EXISTS {name}")
                 _run(index, "DELETE FROM indexed WHERE name = ?", (name,))
                 _run(index, "PRAGMA wal_checkpoint(TRUNCATE)")
-        except sqlite3.Error as error:
+        except _DAMAGE as error:
             log.debug("the index of words is removed: %s", error)
             self._remove()
+
+    def damage(self) -> str:
+        """Return why the index is unusable; "" if it is sound, or there is none. `repair` removes it."""
+        if self._path is None or not self._path.exists():
+            return ""
+        try:
+            with self._opened() as index:
+                found = [str(each) for (each,) in _run(index, "PRAGMA quick_check(1)") if each != "ok"]
+                for (name,) in _run(index, "SELECT name FROM indexed"):
+                    _run(index, f"INSERT INTO {_checked(name)} ({_checked(name)}) VALUES ('integrity-check')")
+        except _DAMAGE as error:
+            return str(error)
+        return "; ".join(found)
+
+    def repair(self) -> None:
+        """Remove the index; the next search builds it again."""
+        self._remove()
 
     def _searched(self, table: str, tenant: str, expression: str, offset: int, limit: int) -> list[int]:
         try:
             return self._search(table, tenant, expression, offset, limit)
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+        except _DAMAGE as error:
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
                 log.warning("the index of words is locked; rows are found by meaning only")
                 return []
             return self._rebuilt(table, tenant, expression, offset, limit, error)
-        except sqlite3.DatabaseError as error:
-            return self._rebuilt(table, tenant, expression, offset, limit, error)
 
     def _rebuilt(
-        self, table: str, tenant: str, expression: str, offset: int, limit: int, damage: sqlite3.Error
+        self, table: str, tenant: str, expression: str, offset: int, limit: int, damage: Exception
     ) -> list[int]:
         """Search after a rebuild; without an index if it cannot be written."""
         log.info("the index of words is rebuilt: %s", damage)
-        self._remove()
         try:
+            self._remove()
             return self._search(table, tenant, expression, offset, limit)
-        except (sqlite3.Error, OSError) as error:
+        except (*_DAMAGE, OSError) as error:
             log.warning("rows are found by meaning only: the index of words cannot be written (%s)", error)
             return []
 
@@ -169,6 +186,7 @@ class WordSearch:
         place = ":memory:" if self._path is None else self._path
         with closing(sqlite3.connect(place, timeout=BUSY_SECONDS, isolation_level=None)) as index:
             _run(index, "PRAGMA synchronous = OFF")  # a copy: rebuilt if a power cut damages it
+            _run(index, "PRAGMA secure_delete = ON")  # no word of a deleted row may stay
             if self._path is not None:
                 _run(index, "PRAGMA journal_mode = WAL")
             _run(index, _INDEXED)
@@ -195,6 +213,17 @@ def _run(index: sqlite3.Connection, sql: str, values: tuple[Any, ...] = ()) -> l
     """Run a statement that no fork may interrupt; return its rows."""
     with section():
         return index.execute(sql, values).fetchall()
+
+
+def _checked(name: object) -> str:
+    """Return the name of an index.
+
+    Raises:
+        ValueError: it is none, in a damaged file.
+    """
+    if not isinstance(name, str) or not re.fullmatch("[a-z_]+_[0-9a-f]{16}", name):
+        raise ValueError("the list of indexes is damaged")
+    return name
 
 
 def _name(table: str, tenant: str) -> str:

@@ -7,11 +7,12 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from harness.app import App, Mode
+from harness.app import App
 from harness.core.entries import Entry
 from harness.core.freshness import DAY, HOUR
 from harness.ports import Stopped
 from harness.settings import Settings
+from harness.settings.mode import Mode
 from harness.storage.opening import DATABASE
 from harness.storage.sqlite.store import SqliteStore
 from tests.server.browser.sample_experiments import evaluate, experiment

@@ -1,0 +1,134 @@
+"""Sufficiency: whether passages that were read before answer a question, so that nothing needs to be searched.
+
+A passage that answers is often recognised: the reader finds it likely to answer, and words and vectors both rank it
+first. A logistic regression joins these signs. Passages that look alike are the danger: they
+answer for another version, year or name. So no number and no name of the question may be missing, and where the passage
+also mentions another version or year, the question is searched.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+from harness.core.reading_calibration import sigmoid
+
+State: TypeAlias = Literal["answered", "partly", "not answered"]
+
+WEIGHTS: Mapping[str, float] = MappingProxyType(
+    {"relevance": 0.235, "second": 0.179, "by_words": 0.784, "by_meaning": 0.704}
+)
+CONSTANT = -1.132
+"""Fitted by `training/sufficiency.py` to questions of SQuAD 2.0 and to written ones that are hard to tell apart."""
+LEAST: Mapping[float, float] = MappingProxyType(
+    {0.005: 0.77, 0.01: 0.741, 0.02: 0.721, 0.05: 0.66, 0.1: 0.629, 0.2: 0.56}
+)
+"""Least probability at which held passages answer, by the share of questions without a held answer that reach it."""
+PARTLY = 0.4
+"""Probability from which on one search is enough, because held passages are about the question."""
+UNREAD_SIMILARITY = 0.75
+"""Cosine similarity from which on a passage with all words of the question answers it where no reader can read it."""
+LEAST_SECOND = 0.05
+"""Relevance that counts for the second passage where there is none, or a worse one."""
+_SURE = 1e-3
+_UNRANKED = 60
+
+
+class HeldEvidence(Struct, frozen=True, kw_only=True):
+    """Signs of one held passage for a question: `relevance` (0..1), how likely it answers, `None` if no reader read it;
+    cosine `similarity`; its ranks `by_words` and `by_meaning` (1 is best), if any; the share of the question's
+    `words` that it has (0..1), and whether the `rarest` is among them; the numbers and names of the question that it
+    `lacks`, and the `rivals` of these that it also mentions.
+    """
+
+    relevance: float | None
+    similarity: float
+    by_words: int | None
+    by_meaning: int | None
+    words: float
+    rarest: bool
+    lacks: tuple[str, ...] = ()
+    rivals: tuple[str, ...] = ()
+
+    @property
+    def clean(self) -> bool:
+        """Whether it has every number and name of the question, and none that could be taken for one."""
+        return not self.lacks and not self.rivals
+
+
+class Sufficiency(Struct, frozen=True):
+    """Decision about one question: `probability` (0..1) is how likely the passages answer it."""
+
+    state: State
+    probability: float
+    reasons: tuple[str, ...]
+
+
+def sufficiency(evidence: Sequence[HeldEvidence], max_wrong: float) -> Sufficiency:
+    """Decide whether passages answer a question: `answered`; `partly`, so that one search is enough; or `not answered`.
+
+    `max_wrong` (0..1) is the share of questions that may count as answered though no passage answers them. Never
+    raises.
+    """
+    read = [each for each in evidence if each.relevance is not None]
+    if not evidence:
+        return Sufficiency("not answered", 0.0, ("nothing about it is held",))
+    if not read:
+        return _unread(evidence)
+    best = max(read, key=lambda each: (each.clean, each.relevance))
+    probability = sigmoid(score(features(best, read)))
+    reasons = [f"the likeliest passage answers with {probability:.0%}"]
+    least = least_probability(max_wrong)
+    if probability < least:
+        reasons.append(f"less than {least:.0%}")
+    return _decided(probability, probability >= least, best, reasons)
+
+
+def features(best: HeldEvidence, read: Sequence[HeldEvidence]) -> dict[str, float]:
+    """Return the signs that `WEIGHTS` weigh, of the likeliest passage and of the second one that was read."""
+    others = list(read)
+    others.remove(best)
+    return {
+        "relevance": _logit(best.relevance or 0.0),
+        "second": _logit(max((each.relevance or 0.0 for each in others), default=0.0), LEAST_SECOND),
+        "by_words": 1 / (best.by_words or _UNRANKED),
+        "by_meaning": 1 / (best.by_meaning or _UNRANKED),
+    }
+
+
+def score(signs: Mapping[str, float]) -> float:
+    """Return the logit of the probability that held passages answer."""
+    return CONSTANT + sum(WEIGHTS[name] * value for name, value in signs.items())
+
+
+def least_probability(max_wrong: float) -> float:
+    """Return the probability at which at most this share of questions without a held answer counts as answered; above
+    1 if none is known.
+    """
+    return min((least for share, least in LEAST.items() if share <= max_wrong), default=math.inf)
+
+
+def _unread(evidence: Sequence[HeldEvidence]) -> Sufficiency:
+    best = max(evidence, key=lambda each: (each.clean, each.similarity))
+    near = best.similarity >= UNREAD_SIMILARITY and best.words == 1.0
+    return _decided(
+        best.similarity, near, best, [f"no reader; the nearest passage has similarity {best.similarity:.2f}"]
+    )
+
+
+def _decided(probability: float, enough: bool, best: HeldEvidence, reasons: list[str]) -> Sufficiency:
+    if best.lacks:
+        reasons.append(f"it does not mention {' or '.join(best.lacks)}")
+    if best.rivals:
+        reasons.append(f"it also mentions {', '.join(best.rivals)}")
+    state: State = "not answered"
+    if probability >= PARTLY:
+        state = "answered" if enough and best.clean else "partly"
+    return Sufficiency(state, round(probability, 4), tuple(reasons))
+
+
+def _logit(probability: float, least: float = _SURE) -> float:
+    sure = min(max(probability, least), 1 - _SURE)
+    return math.log(sure / (1 - sure))

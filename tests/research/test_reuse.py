@@ -1,0 +1,249 @@
+"""Tests of round 0: which searches passages of the library make unnecessary."""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec import convert
+from msgspec.structs import replace
+
+from harness.app import App
+from harness.cli.report import decisions, summary
+from harness.cli.snapshot_commands import _lines_of_run as lines_of_run
+from harness.core.freshness import DAY, HOUR, NEVER
+from harness.errors import OfflineMiss
+from harness.library import ReadDocument
+from harness.models.from_settings import Models
+from harness.ports import SearchResult
+from harness.research.planner import make_plan
+from harness.research.result import Research
+from harness.research.reuse import sub_questions
+from harness.research.run_view import past_run
+from harness.research.saved_report import saved_research
+from harness.settings import RecordedRun, Settings
+from harness.settings.mode import Mode
+from harness.storage.snapshots import write_snapshot
+from tests.fakes import WordEmbedder, WordReader
+
+QUESTION = "how many connections does the gateway pool hold"
+TEXT = "This is how many connections does the gateway pool hold by default and it is ten of them."
+POOL = "https://docs.example.org/pool"
+OTHER = "what is the timeout of the gateway"
+
+
+class Engine:
+    """An engine that always finds one page about timeouts, and counts its searches."""
+
+    def __init__(self, name: str = "web", **options: Any) -> None:
+        self.name = name
+        self.options = options
+        self.asked: list[str] = []
+
+    def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
+        """See `SearchEngine.search`."""
+        self.asked.append(query)
+        body = "The timeout of the gateway is thirty seconds, which is what it is."
+        return [SearchResult(title="Timeouts", href="https://docs.example.org/timeouts", body=body)]
+
+
+Open = Callable[..., App]
+
+
+@pytest.fixture
+def engine() -> Engine:
+    """An engine that counts."""
+    return Engine()
+
+
+@pytest.fixture
+def opened(tmp_path: Path, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
+    """Open apps on one database, with a fake embedder and reader."""
+    apps: list[App] = []
+    monkeypatch.setattr(Models, "reader", property(lambda _: WordReader()))
+
+    def open_app(mode: Mode = Mode(), **changes: Any) -> App:  # noqa: B008 - immutable
+        settings = Settings(data_dir=tmp_path / "data", read_pages=0, max_rounds=1, **changes)
+        app = App(settings, mode)
+        app.models.__dict__["embedder"] = WordEmbedder()
+        app.sources.engines = lambda *_, **__: (engine,)  # type: ignore[method-assign]
+        apps.append(app)
+        return app
+
+    yield open_app
+    for app in apps:
+        app.close()
+
+
+def hold(
+    app: App, text: str = TEXT, url: str = POOL, *, age: float = 2 * HOUR, engine: str = "web", **more: Any
+) -> None:
+    """Put a page into the library that was read so many seconds ago."""
+    at = app.cache.now - age
+    app.library.index.add(
+        ReadDocument(
+            url=url, title="Pool", text=text, source="page", engine=engine, fetched_at=at, expires_at=NEVER, **more
+        )
+    )
+
+
+def ask(app: App, question: str = QUESTION) -> Research:
+    """Research a question."""
+    return app.researcher().run(question)
+
+
+def test_a_held_answer_needs_no_search(opened: Open, engine: Engine) -> None:
+    """The report quotes the passage, the source has the day it was read on, and the run says what was reused."""
+    app = opened(Mode(at=1_795_000_000.0))
+    hold(app)
+    found = ask(app)
+    assert engine.asked == []
+    assert found.live_calls == 0
+    assert found.gathered.stop_reason == "answered from the library"
+    assert found.report is not None
+    assert found.report.citations[0].url == POOL
+    assert f"<{POOL}>, read on 2026-11-18" in found.report.markdown()
+    (reused,) = found.gathered.reused
+    assert (reused.url, reused.source, reused.engine) == (POOL, "page", "web")
+    assert f"0 of {found.gathered.planned} searches went out; 1 passage read before (2h ago)" in summary(found)
+    saved = saved_research(found).as_dict()
+    assert saved["reused"][0]["key"] == reused.key
+    assert [each["decision"]["state"] for each in saved["decided"]] == ["answered"]
+    assert next(decisions(found.gathered.decided)).startswith(f"library: answered: {QUESTION} (the likeliest passage")
+    assert past_run(app.cache, found.id).as_dict() == saved
+    assert saved["searches_planned"] == len(make_plan(QUESTION).queries)
+
+
+def test_another_question_is_searched(opened: Open, engine: Engine) -> None:
+    """Passages about something else are not used."""
+    app = opened()
+    hold(app, "Bread rises for two hours at a warm place before it is baked.")
+    found = ask(app, OTHER)
+    assert len(engine.asked) == len(make_plan(OTHER).queries)
+    assert found.gathered.reused == ()
+    assert all(not source.fetched_at for source in found.gathered.sources)
+
+
+@pytest.mark.parametrize(
+    ("text", "used"),
+    [
+        ("The pool of version 3.11 does hold how many connections, ten.", False),
+        ("how many connections does the pool of version 3.12 hold; the pool of version 3.11 does hold ten", True),
+    ],
+)
+def test_a_look_alike_is_searched_once(opened: Open, engine: Engine, text: str, used: bool) -> None:
+    """Another version next to the one asked for never answers, but is evidence; without that one it is not."""
+    app = opened()
+    hold(app, text)
+    found = ask(app, "how many connections does the pool of version 3.12 hold")
+    assert len(engine.asked) == 1
+    assert found.gathered.stop_reason != "answered from the library"
+    assert (POOL in [source.url for source in found.gathered.sources]) is used
+
+
+@pytest.mark.parametrize("way", ["off", "refresh", "evaluation"])
+def test_nothing_is_reused_where_it_must_not(opened: Open, engine: Engine, way: str) -> None:
+    """`--reuse off`, `--refresh` and evaluations search: in these, no task may answer another."""
+    hold(opened())
+    mode = Mode(read=way != "refresh", origin="evaluation" if way == "evaluation" else "user")
+    found = ask(opened(mode, reuse="off" if way == "off" else "passages"))
+    assert len(engine.asked) == found.live_calls > 0
+    assert found.gathered.reused == ()
+
+
+def test_an_exact_repeat_asks_the_cache_and_not_the_library(opened: Open, engine: Engine) -> None:
+    """The report is the same, byte for byte, although the library has better passages by now."""
+    app = opened()
+    first = ask(app, OTHER)
+    asked = len(engine.asked)
+    hold(app, "what is the timeout of the gateway: it is sixty seconds", "https://docs.example.org/new")
+    second = ask(app, OTHER)
+    assert len(engine.asked) == asked
+    assert second.gathered.reused == ()
+    assert first.report is not None
+    assert second.report is not None
+    assert second.report.markdown() == first.report.markdown()
+
+
+def test_a_repeat_reuses_the_same_passages(opened: Open, engine: Engine) -> None:
+    """The same question gives the same report, although other passages were added."""
+    first = ask(started := opened())
+    del started
+    hold(opened())
+    assert first.gathered.reused == ()
+    engine.asked.clear()
+    question = f"{QUESTION} by default"
+    second = ask(opened(), question)
+    hold(opened(), f"{TEXT} And more of it by default.", "https://docs.example.org/more")
+    third = ask(opened(), question)
+    assert second.gathered.reused
+    assert third.gathered.reused == second.gathered.reused
+    assert third.report == second.report
+    assert engine.asked == []
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "searched"),
+    [("web", {}, True), ("corpus", {"corpus": "b"}, True), ("corpus", {"corpus": "a"}, False)],
+)
+def test_passages_of_a_corpus_answer_for_that_corpus_only(
+    opened: Open, engine: Engine, name: str, options: dict[str, str], searched: bool
+) -> None:
+    """Another corpus, and an earlier version of it, has other options."""
+    app = opened()
+    hold(app, engine='corpus {"corpus":"a"}')
+    engine.name, engine.options = name, options
+    ask(app)
+    assert bool(engine.asked) is searched
+
+
+def test_a_research_in_a_corpus_uses_nothing_else(opened: Open, engine: Engine) -> None:
+    """A user who names a folder wants answers from it."""
+    app = opened()
+    hold(app)
+    engine.name, engine.options = "corpus", {"corpus": "a"}
+    assert ask(app).gathered.reused == ()
+
+
+def test_old_passages_do_not_count(opened: Open, engine: Engine) -> None:
+    """Older than `reuse_max_age`; for a question about the present, older than `volatile_ttl`."""
+    app = opened(reuse_max_age=HOUR)
+    hold(app)
+    assert ask(app).gathered.reused == ()
+    assert ask(opened(reuse_max_age=DAY), f"{QUESTION} ?").gathered.reused or engine.asked
+    now = "how many connections does the gateway pool hold now"
+    assert ask(opened(), now).gathered.reused == ()
+
+
+def test_offline_the_library_answers(opened: Open, engine: Engine) -> None:
+    """All passages about the question are used. Without any, the error is `OfflineMiss`."""
+    app = opened(offline=True)
+    with pytest.raises(OfflineMiss):
+        ask(app)
+    hold(opened(), "A pool hold many things, for example connections to the gateway.")
+    found = ask(opened(offline=True))
+    assert engine.asked == []
+    assert found.gathered.reused
+
+
+def test_a_replay_repeats_the_reuse(opened: Open, engine: Engine, tmp_path: Path) -> None:
+    """The snapshot alone gives the same report."""
+    app = opened()
+    hold(app)
+    found = ask(app)
+    assert found.gathered.reused
+    file = tmp_path / "run.snapshot"
+    record = app.cache.runs.get(found.id)
+    write_snapshot(file, lines_of_run(app.cache, record), run=convert(record, RecordedRun))
+    again = ask(opened(Mode(replay=file)))
+    assert again.gathered.reused == found.gathered.reused
+    assert again.report == found.report
+    assert engine.asked == []
+
+
+def test_the_question_stands_for_its_rewordings() -> None:
+    """A query about something more is a sub-question."""
+    plan = make_plan(QUESTION)
+    assert sub_questions(plan) == {plan.question: plan.queries}
+    more = replace(plan, queries=(*plan.queries, "gateway retries after a failure"))
+    assert list(sub_questions(more)) == [plan.question, "gateway retries after a failure"]
