@@ -115,14 +115,16 @@ def _decided(plan: Plan, services: ResearchServices, gathering: GatheringSetting
         found = _found(question, services, gathering, cache)
         evidence = held_evidence(question, found, services.rarity)
         decision = sufficiency(evidence, gathering.max_wrong_reuse)
-        spared = {"answered": queries, "partly": queries[1:]}.get(decision.state, ())
-        if cache.policy.offline and found:  # they are all that there is
+        usable = [each for each, signs in zip(found, evidence, strict=True) if not signs.lacks]
+        if decision.state == "not answered" or not usable:
+            decided.append(DecidedQuestion(question, decision, ()))
+            continue
+        spared = queries if decision.state == "answered" else queries[1:]
+        if cache.policy.offline:  # the passages are all that there is
             spared = tuple(each for each in queries if not _is_cached(each, services.engines, gathering, cache))
         decided.append(DecidedQuestion(question, decision, spared))
-        if spared or decision.state == "partly":
-            for each, signs in zip(found, evidence, strict=True):
-                if not signs.lacks:
-                    used.setdefault(each.passage.key, UsedPassage(_reused(each), _text(each.passage)))
+        for each in usable:
+            used.setdefault(each.passage.key, UsedPassage(_reused(each), _text(each.passage)))
     return Reuse(tuple(decided), tuple(used.values()))
 
 

@@ -137,9 +137,10 @@ def test_without_the_setting_no_stale_answer_is_served(
 def test_a_research_takes_stale_answers_only_with_the_option(harness: Program, notes: str, tmp_path: Path) -> None:
     """Without `--stale-if-error`, expired answers do not count."""
     question = "How do retries use exponential backoff?"
-    assert harness("research", question, "-e", notes, "--ttl", "0.000001").code == 0
-    assert harness("research", question, "-e", notes, "--offline").code == 6
-    ended = harness("research", question, "-e", notes, "--offline", "--stale-if-error", "600")
+    asked = ("research", question, "-e", notes, "--reuse", "off")
+    assert harness(*asked, "--ttl", "0.000001").code == 0
+    assert harness(*asked, "--offline").code == 6
+    ended = harness(*asked, "--offline", "--stale-if-error", "600")
     assert ended.code == 0
     assert " 0 stale" not in ended.err
     assert harness("research", question, "-e", notes, "--stale-if-error", "nan").one_line_error(2)
@@ -164,7 +165,7 @@ def test_a_search_made_again_is_live_though_it_finds_the_same(harness: Program, 
 def test_a_research_made_again_counts_its_live_calls(harness: Program, notes: str) -> None:
     """Searches whose entries had expired were made live, and are counted as live."""
     question = ("research", "How do retries use exponential backoff?", "-e", notes, "--ttl", "0.000001", "--exact")
-    first, again = (harness(*question, "--json").told for _ in range(2))
+    first, again = (harness(*question, "--reuse", "off", "--json").told for _ in range(2))
     assert again["live_calls"] == first["live_calls"] > 0
     assert again["cache_hits"] == 0
 

@@ -131,12 +131,12 @@ def test_another_question_is_searched(opened: Open, engine: Engine) -> None:
         ("how many connections does the pool of version 3.12 hold; the pool of version 3.11 does hold ten", True),
     ],
 )
-def test_a_look_alike_is_searched_once(opened: Open, engine: Engine, text: str, used: bool) -> None:
-    """Another version next to the one asked for never answers, but is evidence; without that one it is not."""
+def test_a_look_alike_is_searched(opened: Open, engine: Engine, text: str, used: bool) -> None:
+    """A passage with another version, too, never answers, but is evidence; one with only that version is not."""
     app = opened()
     hold(app, text)
     found = ask(app, "how many connections does the pool of version 3.12 hold")
-    assert len(engine.asked) == 1
+    assert (len(engine.asked) == 1) is used
     assert found.gathered.stop_reason != "answered from the library"
     assert (POOL in [source.url for source in found.gathered.sources]) is used
 

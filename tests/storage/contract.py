@@ -708,15 +708,15 @@ class StoreContract(ListingContract, AuditContract, WordContract):
         assert [each.key for each in told] == ["c", "a"]
 
     def test_outlines_are_of_one_tenant_and_kind(self, store: Store) -> None:
-        """Only rows with these values; an unknown column, or none, is refused."""
+        """Only rows with these values; an unknown column is refused, and without any all rows count."""
         for number, engine in enumerate(("ddgs", "pubmed", "ddgs")):
             store.rows.put(SEARCHES, TENANT, an_entry(str(number), own=(10, engine, "{}")))
         store.rows.put(SEARCHES, "ann", an_entry("ann's", own=(10, "ddgs", "{}")))
         found = store.listings.outlines(SEARCHES, TENANT, {"engine": "ddgs"}, limit=9)
         assert [each.key for each in found] == ["2", "0"]
-        for wrong in ({"query": "x"}, {}):
-            with pytest.raises(InvalidInput, match="max_results, engine, options"):
-                store.listings.outlines(SEARCHES, TENANT, wrong, limit=9)
+        assert [each.key for each in store.listings.outlines(SEARCHES, TENANT, limit=2)] == ["2", "1"]
+        with pytest.raises(InvalidInput, match="max_results, engine, options"):
+            store.listings.outlines(SEARCHES, TENANT, {"query": "x"}, limit=9)
 
     # rows --------------------------------------------------------------------------------------------------------
 

@@ -228,10 +228,14 @@ def test_a_language_that_is_none_is_refused(language: str) -> None:
 def test_it_is_an_engine_like_the_others(tmp_path: Path) -> None:
     """`wikipedia` and `wikipedia:LANG` name it; it sends nothing past a proxy."""
     assert "wikipedia[:LANG]" in ENGINE_SPECS
-    sources = Sources(Settings(data_dir=tmp_path), lambda: pytest.fail("it needs no embedder"), lambda *_: None)
+
+    def unused() -> Any:
+        raise AssertionError("it needs no embedder and no library")
+
+    sources = Sources(Settings(data_dir=tmp_path), unused, lambda *_: None, unused)
     found = sources.engines(["wikipedia", "wikipedia:de"])
     assert [(each.name, each.options["language"]) for each in found] == [("wikipedia", "en"), ("wikipedia", "de")]
     settings = Settings(data_dir=tmp_path, proxy="http://127.0.0.1:9")
-    behind = Sources(settings, lambda: pytest.fail("unused"), lambda *_: None)
+    behind = Sources(settings, unused, lambda *_: None, unused)
     with pytest.raises(InvalidInput, match="does not go through a proxy"):
         behind.engines(["wikipedia"])
