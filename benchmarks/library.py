@@ -80,6 +80,7 @@ def fill(store: Store, count: int) -> float:
         if len(batch) == BATCH or number == count:
             store.rows.replace(LIBRARY, "default", batch, instead_of={"document": "none"})
             batch = []
+    store.admin.reindex()
     return time.perf_counter() - started
 
 

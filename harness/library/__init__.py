@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
+from math import inf
 from typing import Self, get_args
 
 from msgspec import Struct
@@ -115,7 +116,8 @@ class Library:
         """
         self.index.update()
         newest = [(row.key, row.created_at) for row in self._store.listings.recent(LIBRARY, self._tenant, 1)]
-        version = digest_of([self._store.listings.stats(LIBRARY, self._tenant, self._clock()).live, newest])
+        expired, total = self._store.listings.expiring(LIBRARY, self._tenant, [self._clock(), inf])
+        version = digest_of([total - expired, newest])
         return LibraryEngine(lambda query, k: self._search.search(query, k, read=0), version)
 
     @property

@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Callable, Sequence
+from math import inf
 
 import orjson
 from msgspec.structs import replace
@@ -57,6 +58,7 @@ class LibraryIndex:
         self._writes = writes
         self._clock = clock
         self._seen: set[tuple[str, int]] = set()
+        self._embedded = False
         self._added = CHECK_SIZE_AFTER  # the size is checked at the first addition
 
     def update(self, progress: Progress = silent, *, seconds: float = EMBED_SECONDS) -> int:
@@ -138,6 +140,7 @@ class LibraryIndex:
         fresh = (self._renewed(row, held.get(row.key), now) for row in rows_of(document, min(kept_until, NEVER)))
         rows = self._with_vectors([row for row in fresh if row is not None], until)
         self._store.rows.replace(LIBRARY, self._tenant, rows, instead_of={"document": document.id})
+        self._embedded = self._embedded and all(row.embedder == self.embedder.id for row in rows)
         self._added += len(rows)
         if rows and self._added >= CHECK_SIZE_AFTER:
             self._added = 0
@@ -173,9 +176,10 @@ class LibraryIndex:
         return made
 
     def _embed_missing(self, until: float) -> None:
-        while time.monotonic() < until:
+        while not self._embedded and time.monotonic() < until:
             found = self._store.nearest.unembedded(LIBRARY, self._tenant, self.embedder.id, EMBED_AT_ONCE)
             if not found:
+                self._embedded = True  # until this object adds passages without a vector
                 return
             try:
                 self._embed_rows(found)
@@ -202,7 +206,7 @@ class LibraryIndex:
         if not sample:
             return 0
         keep = int(self._max_bytes / (sum(map(stored_bytes, sample)) / len(sample)))
-        if self._store.listings.stats(LIBRARY, self._tenant, self._clock()).total <= keep:
+        if self._store.listings.expiring(LIBRARY, self._tenant, [inf])[0] <= keep:  # counts all
             return 0
         return self._store.rows.evict(LIBRARY, self._tenant, (), keep)
 

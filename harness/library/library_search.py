@@ -22,7 +22,7 @@ CANDIDATES = 50
 """Passages that words and meaning each propose, at least."""
 MAX_CANDIDATES = 3_200
 """Passages that each proposes at most where conditions leave many of them out."""
-MAX_TERMS = 8
+MAX_TERMS = 4
 """Words of a query that are searched, the rarest ones: frequent words match many passages, and say little."""
 MAX_READ_CHARS = 1_200
 """Characters of a passage, with its title, that are read."""
