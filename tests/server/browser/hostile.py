@@ -73,7 +73,7 @@ def harm(folder: Path) -> Harmful:
     for row in list(store.listings.scan(KNOWLEDGE, "default")):
         harmful = row.payload.replace(REPLACED.encode(), ADDRESSES[0].encode())
         store.rows.put(KNOWLEDGE, "default", replace(row, payload=harmful))
-    pages = ["/", "/?source=search", "/?source=research", "/?offset=20", "/knowledge", "/cache"]
+    pages = ["/", "/?source=search", "/?source=research", "/?offset=20", "/knowledge", "/cache", "/library?q=script"]
     results = [
         {"title": text, "href": address, "body": text}
         for text, address in zip(TEXTS.values(), cycle(ADDRESSES), strict=False)

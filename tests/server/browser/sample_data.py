@@ -107,6 +107,8 @@ class Furnished(Struct, frozen=True):
             "written": f"/runs/{self.written}",
             "stopped": f"/runs/{self.stopped}",
             "entry": f"/entries/search/{self.entry}",
+            "library": "/library?q=stale+responses",
+            "no passage": "/library?q=zebra",
             "cache": "/cache",
             "explain": "/cache?q=freshness+lifetime+2025",
             "experiments": "/experiments",

@@ -109,7 +109,8 @@ def test_experiments_are_for_the_local_user_only(visit: Visitor, guarded: Guarde
     """With a token there is no link to them, and their pages are refused."""
     visit.forgive("403")
     page = enter(visit, guarded, "admin")
-    expect(page.get_by_role("navigation").get_by_role("link")).to_have_text(["History", "Cache", "Knowledge"])
+    links = page.get_by_role("navigation").get_by_role("link")
+    expect(links).to_have_text(["History", "Library", "Cache", "Knowledge"])
     page.goto(f"{guarded.site.address}/experiments")
     expect(page.get_by_role("alert")).to_be_visible()
 
