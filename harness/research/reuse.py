@@ -75,12 +75,12 @@ def reuse_held(
         EmbeddingError: the embedder failed.
         StoreError: the store cannot be used.
     """
-    engines, library = services.engines, services.library
+    engines, replay = services.engines, cache.policy.replay
     if gathering.reuse == "off" or any(engine.name == LIBRARY for engine in engines):
         return Reuse()
-    if library is None and not cache.policy.replay:
-        return Reuse()
-    if not cache.policy.replay and all(_is_cached(query, engines, gathering, cache) for query in plan.queries):
+    if not replay and (
+        services.library is None or all(_is_cached(query, engines, gathering, cache) for query in plan.queries)
+    ):
         return Reuse()
     ranking = f"{VERSION} {gathering.max_wrong_reuse} {gathering.reuse_max_age}"
     allowed = sorted(map(_id, engines))
@@ -91,7 +91,7 @@ def reuse_held(
             plan.question,
             f"{ranking} {read_by}".rstrip(),
             [plan.queries, allowed],
-            lambda: _decided(plan, services, gathering, cache) if library is not None else Reuse(),
+            lambda: Reuse() if replay else _decided(plan, services, gathering, cache),
             Reuse,
             ttl=ttl,
             worth=lambda found: bool(found.passages),

@@ -173,7 +173,7 @@ def test_a_run_with_hits_by_meaning_is_replayed(harness: Program, fake: Any, tmp
     """The row that answered another query answers it in the replay as well."""
     fake(FakeEngine())
     harness("search", "how retries use exponential backoff")
-    first = harness("research", QUESTION, "--json").told
+    first = harness("research", QUESTION, "--reuse", "off", "--json").told
     assert first["answered"].get("semantic"), "one of its searches means the same as that one"
     file = tmp_path / "run.snapshot"
     assert harness("cache", "export", file, "--run", run_id(harness)).code == 0

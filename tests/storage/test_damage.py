@@ -447,12 +447,12 @@ def _remove(path: Path, how: str) -> None:
 
 
 def _on_a_small_disk(path: Path, monkeypatch: pytest.MonkeyPatch) -> SqliteStore:
-    """Open a store whose file can grow to 100 pages: SQLite then reports a full disk."""
+    """Open a store whose file can grow to 120 pages: SQLite then reports a full disk."""
     connect = SqliteConnections._connect
 
     def limited(self: SqliteConnections) -> sqlite3.Connection:
         connection = connect(self)
-        connection.execute("PRAGMA max_page_count = 100")
+        connection.execute("PRAGMA max_page_count = 120")
         return connection
 
     monkeypatch.setattr(SqliteConnections, "_connect", limited)

@@ -40,6 +40,7 @@ class Site:
             "HARNESS_DATA_DIR": str(self.data_dir),
             "HARNESS_CORPUS_MEANING": "0",
             "HARNESS_READING": "0",  # what the engine of these tests returns answers nothing
+            "HARNESS_REUSE": "off",  # each test counts its own searches
             "XDG_CONFIG_HOME": "/nonexistent",
         }
         others = {name: value for name, value in os.environ.items() if not name.startswith("HARNESS_")}
