@@ -7,7 +7,7 @@ seconds. PostgreSQL is measured, too, if `--url` names a database.
 import argparse
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 
@@ -43,11 +43,11 @@ class Drawn:
     id = "drawn-384"
     dimension = DIMENSION
 
-    def embed(self, texts: list[str]) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """See `Embedder.embed`."""
         return np.stack([_vector(text) for text in texts])
 
-    def count_tokens(self, texts: list[str]) -> list[int]:
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """See `Embedder.count_tokens`."""
         return [len(text.split()) for text in texts]
 
@@ -87,7 +87,7 @@ def fill(store: Store, count: int) -> float:
 def measured(store: Store, count: int) -> tuple[str, ...]:
     """Return the figures of one library."""
     filled = fill(store, count)
-    library = Library(store, Drawn())  # type: ignore[arg-type]
+    library = Library(store, Drawn())
     started = time.perf_counter()
     library.search("word17 word230 first", 20, read=0)
     first = time.perf_counter() - started

@@ -25,7 +25,7 @@ from benchmarks.embeddings import RememberedEmbedder
 from benchmarks.pairs import read_lines
 from benchmarks.rows import SEED, say, workplace
 from harness.cache import Cache, Policy
-from harness.core.chunking import passages, token_chunks
+from harness.core.chunking import embedded_text, passages, token_chunks
 from harness.core.rank_fusion import reciprocal_rank_fusion
 from harness.core.text import words
 from harness.models.local.embedder import MiniLM
@@ -34,7 +34,6 @@ from harness.ports import SearchEngine, Store, Vectors, silent
 from harness.research.reranking import reranked
 from harness.sources.corpus.engine import open_corpus
 from harness.sources.corpus.local_documents import FileSource
-from harness.sources.corpus.passage_vectors import embedded_text
 from harness.storage.sqlite.memory import MemoryStore
 from harness.storage.sqlite.store import SqliteStore
 from harness.vector_cache import VectorCache

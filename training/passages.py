@@ -12,11 +12,11 @@ from pathlib import Path
 import msgspec
 
 from benchmarks.rows import say
-from harness.core.chunking import passages
+from harness.core.chunking import embedded_text, passages
 from harness.models.local.embedder import MiniLM
 from harness.ports import Embedder
 from harness.sources.corpus.engine import topic_documents
-from harness.sources.corpus.passage_vectors import embedded_text, key_of, packed
+from harness.sources.corpus.passage_vectors import key_of, packed
 from harness.sources.corpus.shipped_vectors import FILE, VectorFileHeader
 
 

@@ -1,6 +1,7 @@
 """`harness library`: everything that was read."""
 
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -130,7 +131,7 @@ def add(
                 documents += 1
                 app.progress(f"adding {shorten(source, 60)}", documents, documents + 1)
         app.library.index.embed(app.progress)
-    session.note(f"{documents:,} documents read, {passages:,} passages added")
+    session.note(f"{documents:,} document{'' if documents == 1 else 's'} read, {passages:,} passages added")
     if not documents:
         raise typer.Exit(ExitCode.NOTHING_FOUND)
 
@@ -207,6 +208,8 @@ def _documents(app: "App", source: str) -> "Iterator[ReadDocument]":
             expires_at=NEVER,
         )
         return
+    if not Path(source).expanduser().exists():
+        raise InvalidInput(f"no such file or folder: {source}; pass a path, or an address that begins with https://")
     now = time.time()
     from harness.sources.corpus.local_documents import FileSource, PartUnavailable
 

@@ -1,9 +1,9 @@
 """Sufficiency: whether passages that were read before answer a question, so that nothing needs to be searched.
 
-A passage that answers is often recognised: the reader finds it likely to answer, and words and vectors both rank it
-first. A logistic regression joins these signs. Passages that look alike are the danger: they
-answer for another version, year or name. So no number and no name of the question may be missing, and where the passage
-also mentions another version or year, the question is searched.
+A passage that answers shows it: the reader finds it likely to answer, and words and vectors both rank it first. A
+logistic regression joins these signs. Passages that look alike are the danger: they answer for another version, year or
+name. So no number and no name of the question may be missing, and if the passage also mentions another version or year,
+the question is searched.
 """
 
 import math
@@ -39,8 +39,8 @@ _UNRANKED = 60
 class HeldEvidence(Struct, frozen=True, kw_only=True):
     """Signs of one held passage for a question: `relevance` (0..1), how likely it answers, `None` if no reader read it;
     cosine `similarity`; its ranks `by_words` and `by_meaning` (1 is best), if any; the share of the question's
-    `words` that it has (0..1), and whether the `rarest` is among them; the numbers and names of the question that it
-    `lacks`, and the `rivals` of these that it also mentions.
+    `words` that it has (0..1); the numbers and names of the question that it `lacks`, and the `rivals` of these that it
+    also mentions.
     """
 
     relevance: float | None
@@ -48,7 +48,6 @@ class HeldEvidence(Struct, frozen=True, kw_only=True):
     by_words: int | None
     by_meaning: int | None
     words: float
-    rarest: bool
     lacks: tuple[str, ...] = ()
     rivals: tuple[str, ...] = ()
 

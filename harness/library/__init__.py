@@ -146,11 +146,6 @@ class Library:
             if (held := passage_of(row)) is not None:
                 yield held
 
-    def passage(self, key: str) -> HeldPassage | None:
-        """Return a passage by its key, or `None`."""
-        row = self._store.rows.get(LIBRARY, self._tenant, key)
-        return None if row is None else passage_of(row)
-
     def touch(self, keys: list[str]) -> None:
         """Record that passages were used: the least recently used go first when space is short."""
         if self.policy.writes:

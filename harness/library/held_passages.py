@@ -9,7 +9,7 @@ import msgspec
 import orjson
 from msgspec import Meta, Struct
 
-from harness.core.chunking import passages
+from harness.core.chunking import in_context, passages
 from harness.core.entries import Entry
 from harness.core.freshness import is_volatile
 from harness.core.keys import canonical_url
@@ -84,14 +84,14 @@ class HeldPassage(Struct, frozen=True, kw_only=True):
 
     @property
     def in_context(self) -> str:
-        """The text after its title and heading, as readers have learned to read it."""
-        place = " - ".join(dict.fromkeys(each for each in (self.title, self.section) if each))
-        return f"{place}: {self.text}" if place else self.text
+        """The text after its title and heading, as the reader has learned to read it."""
+        return in_context(self.title, self.section, self.text)
 
-
-def embedded_text(title: str, section: str, text: str) -> str:
-    """Return title, heading and text, each once, on separate lines."""
-    return "\n".join(dict.fromkeys(part for part in (title, section, text) if part))
+    @property
+    def under_heading(self) -> str:
+        """The text under its heading in Markdown, unless that is the title."""
+        headed = self.section and self.section != self.title
+        return f"# {self.section}\n\n{self.text}" if headed else self.text
 
 
 def rows_of(document: ReadDocument, expires_at: float) -> list[Entry]:

@@ -37,15 +37,13 @@ def results_of(passages: Sequence[HeldPassage]) -> list[SearchResult]:
     for each in passages:
         sources.setdefault(each.url, []).append(each)
     return [
-        SearchResult(title=held[0].title, href=url, body="\n\n".join(map(_body, sorted(held, key=_place))))
-        for url, held in sources.items()
+        SearchResult(title=held[0].title, href=url, body="\n\n".join(_in_order(held))) for url, held in sources.items()
     ]
+
+
+def _in_order(held: Sequence[HeldPassage]) -> list[str]:
+    return [each.under_heading for each in sorted(held, key=_place)]
 
 
 def _place(passage: HeldPassage) -> tuple[str, str, int]:
     return passage.source, passage.found_by, passage.position
-
-
-def _body(passage: HeldPassage) -> str:
-    headed = passage.section and passage.section != passage.title
-    return f"{passage.section}\n\n{passage.text}" if headed else passage.text

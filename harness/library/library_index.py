@@ -8,11 +8,12 @@ from math import inf
 import orjson
 from msgspec.structs import replace
 
+from harness.core.chunking import embedded_text
 from harness.core.entries import Entry, Outline
 from harness.core.freshness import HOUR, NEVER
 from harness.core.tables import EVIDENCE, LIBRARY, READ, EvidenceColumns, library_mark
 from harness.errors import EmbeddingError
-from harness.library.held_passages import ReadDocument, documents_in, embedded_text, rows_of
+from harness.library.held_passages import ReadDocument, documents_in, rows_of
 from harness.ports import Embedder, Progress, Store, silent
 
 log = logging.getLogger(__name__)
@@ -72,6 +73,7 @@ class LibraryIndex:
         """
         if not self._writes:
             return 0
+        # without the lock, after the wait, both do the same work: adding a passage twice changes nothing
         with self._store.locks.hold(f"{self._tenant} library", LOCK_SECONDS):
             until = time.monotonic() + seconds
             added = sum(self._update(table, progress, until) for table in READ)

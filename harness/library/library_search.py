@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterable
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from harness.core.entries import Entry
 from harness.core.freshness import is_volatile
@@ -13,7 +14,7 @@ from harness.core.tables import KNOWLEDGE, LIBRARY
 from harness.core.text import content_words, one_line, words
 from harness.errors import EmbeddingError, ReaderError
 from harness.library.held_passages import HeldPassage, passage_of
-from harness.library.relevance import relevance
+from harness.library.relevance import fused_with_ranks, relevance
 from harness.ports import Embedder, Progress, Reader, Store, Vectors, silent
 
 log = logging.getLogger(__name__)
@@ -153,18 +154,7 @@ class LibrarySearch:
         except (ReaderError, EmbeddingError) as error:
             log.warning("passages of the library are not read: %s", error)
             return found
-        by_relevance = sorted(range(len(found)), key=lambda place: -likely[place])
-        order = reciprocal_rank_fusion([by_relevance, range(len(found))])
-        return [
-            FoundPassage(
-                passage=found[place].passage,
-                by_words=found[place].by_words,
-                by_meaning=found[place].by_meaning,
-                similarity=found[place].similarity,
-                relevance=round(likely[place], 4),
-            )
-            for place in order
-        ]
+        return [replace(found[place], relevance=round(likely[place], 4)) for place in fused_with_ranks(likely)]
 
 
 def _enough(

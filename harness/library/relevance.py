@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from harness.core.rank_fusion import reciprocal_rank_fusion
 from harness.ports import Embedder, Progress, Reader, silent
 
 
@@ -23,3 +24,9 @@ def relevance(
     calibration = reader.calibration.with_vectors_of(embedder.id)
     near = (vectors[1:] @ vectors[0]).tolist()
     return [calibration.relevance(*each) for each in zip(read, near, strict=True)]
+
+
+def fused_with_ranks(likely: Sequence[float]) -> list[int]:
+    """Return the places of texts in a new order: their present ranks, fused with those by relevance."""
+    by_relevance = sorted(range(len(likely)), key=lambda place: -likely[place])
+    return list(reciprocal_rank_fusion([by_relevance, range(len(likely))]))

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from harness.core.chunking import heading_of
+from harness.core.chunking import heading_of, in_context
 from harness.core.dangling import with_needed
 from harness.core.quotable import is_quotable
 from harness.core.text import sentences, stems
@@ -41,8 +41,7 @@ class Sentence(Struct, frozen=True):
         learned to read it.
         """
         text = f"{self.before} {self.text}" if self.before else self.text
-        place = " - ".join(dict.fromkeys(each for each in (self.source.title, self.heading) if each))
-        return f"{place}: {text}" if place else text
+        return in_context(self.source.title, self.heading, text)
 
 
 def promising_sentences(sources: Sequence[GatheredSource], chunk_set: ChunkSet, wanted: Wording) -> list[Sentence]:

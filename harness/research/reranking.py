@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from harness.cache import Cache
-from harness.core.rank_fusion import reciprocal_rank_fusion
 from harness.core.text import one_line
 from harness.errors import EmbeddingError, ReaderError
-from harness.library.relevance import relevance
+from harness.library.relevance import fused_with_ranks, relevance
 from harness.ports import Embedder, Reader
 from harness.settings.code_digest import source_digest
 
@@ -37,9 +36,7 @@ def reranked(
         return list(found)
 
     def compute() -> list[int]:
-        likely = relevance(question, texts, reader, embedder)
-        by_relevance = sorted(range(len(first)), key=lambda place: -likely[place])
-        return list(reciprocal_rank_fusion([by_relevance, range(len(first))]))
+        return fused_with_ranks(relevance(question, texts, reader, embedder))
 
     try:
         ranking = f"rerank {reader.id} {reader.calibration} {embedder.id} {source_digest(__name__)}"

@@ -13,7 +13,7 @@ from harness.core.search_engines import LIBRARY
 from harness.core.sufficiency import HeldEvidence, sufficiency
 from harness.core.text import stems
 from harness.errors import ReaderError
-from harness.library import FoundPassage, HeldPassage
+from harness.library import FoundPassage, HeldPassage, Library
 from harness.library.held_passages import engine_id
 from harness.ports import SearchEngine
 from harness.research.gathering import DecidedQuestion, GatheredSource, ReusedPassage
@@ -75,12 +75,10 @@ def reuse_held(
         EmbeddingError: the embedder failed.
         StoreError: the store cannot be used.
     """
-    engines, replay = services.engines, cache.policy.replay
+    engines, library, replay = services.engines, services.library, cache.policy.replay
     if gathering.reuse == "off" or any(engine.name == LIBRARY for engine in engines):
         return Reuse()
-    if not replay and (
-        services.library is None or all(_is_cached(query, engines, gathering, cache) for query in plan.queries)
-    ):
+    if not replay and (library is None or all(_is_cached(query, engines, gathering, cache) for query in plan.queries)):
         return Reuse()
     ranking = f"{VERSION} {gathering.max_wrong_reuse} {gathering.reuse_max_age}"
     allowed = sorted(map(_id, engines))
@@ -91,7 +89,7 @@ def reuse_held(
             plan.question,
             f"{ranking} {read_by}".rstrip(),
             [plan.queries, allowed],
-            lambda: Reuse() if replay else _decided(plan, services, gathering, cache),
+            lambda: Reuse() if replay or library is None else _decided(plan, library, services, gathering, cache),
             Reuse,
             ttl=ttl,
             worth=lambda found: bool(found.passages),
@@ -108,11 +106,13 @@ def _is_cached(query: str, engines: Sequence[SearchEngine], gathering: Gathering
     )
 
 
-def _decided(plan: Plan, services: ResearchServices, gathering: GatheringSettings, cache: Cache) -> Reuse:
+def _decided(
+    plan: Plan, library: Library, services: ResearchServices, gathering: GatheringSettings, cache: Cache
+) -> Reuse:
     decided: list[DecidedQuestion] = []
     used: dict[str, UsedPassage] = {}
     for question, queries in sub_questions(plan).items():
-        found = _found(question, services, gathering, cache)
+        found = _found(question, library, services, gathering, cache)
         evidence = held_evidence(question, found, services.rarity)
         decision = sufficiency(evidence, gathering.max_wrong_reuse)
         usable = [each for each, signs in zip(found, evidence, strict=True) if not signs.lacks]
@@ -124,7 +124,8 @@ def _decided(plan: Plan, services: ResearchServices, gathering: GatheringSetting
             spared = tuple(each for each in queries if not _is_cached(each, services.engines, gathering, cache))
         decided.append(DecidedQuestion(question, decision, spared))
         for each in usable:
-            used.setdefault(each.passage.key, UsedPassage(_reused(each), _text(each.passage)))
+            used.setdefault(each.passage.key, UsedPassage(_reused(each), each.passage.under_heading))
+    library.touch(list(used))
     return Reuse(tuple(decided), tuple(used.values()))
 
 
@@ -139,8 +140,9 @@ def sub_questions(plan: Plan) -> dict[str, tuple[str, ...]]:
     return {question: tuple(queries) for question, queries in found.items()}
 
 
-def _found(question: str, services: ResearchServices, gathering: GatheringSettings, cache: Cache) -> list[FoundPassage]:
-    assert services.library is not None  # noqa: S101 - the caller has checked it
+def _found(
+    question: str, library: Library, services: ResearchServices, gathering: GatheringSettings, cache: Cache
+) -> list[FoundPassage]:
     allowed, began = set(map(_id, services.engines)), cache.began
     only_corpora = all(engine.name == CORPUS for engine in services.engines)
 
@@ -151,7 +153,7 @@ def _found(question: str, services: ResearchServices, gathering: GatheringSettin
             return passage.engine in allowed
         return not only_corpora
 
-    return services.library.search(
+    return library.search(
         question,
         FOUND,
         read=READ if services.answering is not None else 0,
@@ -175,7 +177,6 @@ def held_evidence(question: str, found: Sequence[FoundPassage], rarity: Callable
                 by_words=each.by_words,
                 by_meaning=each.by_meaning,
                 words=wording.share(held),
-                rarest=wording.rarest <= held,
                 lacks=lacking(numbers, text) + lacking_words(names, text),
                 rivals=rival_terms(question, text),
             )
@@ -199,8 +200,3 @@ def _reused(found: FoundPassage) -> ReusedPassage:
         fetched_at=passage.fetched_at,
         relevance=found.relevance,
     )
-
-
-def _text(passage: HeldPassage) -> str:
-    headed = passage.section and passage.section != passage.title
-    return f"# {passage.section}\n\n{passage.text}" if headed else passage.text

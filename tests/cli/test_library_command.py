@@ -198,7 +198,7 @@ def test_a_file_is_added(harness: Program, tmp_path: Path) -> None:
     file.write_text("# Retries\n\nRetries stop after five attempts.\n\n# Timeouts\n\nA client waits.\n")
     ended = harness("library", "add", file)
     assert (ended.code, ended.out) == (0, "")
-    assert "1 documents read, 2 passages added" in ended.err
+    assert "1 document read, 2 passages added" in ended.err
     first, _ = harness("library", "search", "retries stop", "--json").told["passages"]
     assert (first["text"], first["source"], first["section"]) == (
         "Retries stop after five attempts.",

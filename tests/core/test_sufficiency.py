@@ -19,7 +19,7 @@ from harness.core.sufficiency import (
     sufficiency,
 )
 
-SURE = HeldEvidence(relevance=0.99, similarity=0.8, by_words=1, by_meaning=1, words=1.0, rarest=True)
+SURE = HeldEvidence(relevance=0.99, similarity=0.8, by_words=1, by_meaning=1, words=1.0)
 UNSURE = replace(SURE, relevance=0.02, by_words=30, by_meaning=40)
 SHARE = 0.02
 
@@ -31,7 +31,6 @@ _evidence = st.builds(
     by_words=st.none() | st.integers(1, 3_200),
     by_meaning=st.none() | st.integers(1, 3_200),
     words=_shares,
-    rarest=st.booleans(),
     lacks=st.just(()) | st.just(("3.12",)),
     rivals=st.just(()) | st.just(("python 3.11",)),
 )

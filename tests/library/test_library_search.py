@@ -345,8 +345,7 @@ def test_passages_of_a_source_are_in_order(cache: Cache, library: Library) -> No
     listed = library.passages_of(f"{POOL}/#top")
     assert [each.text for each in listed] == [*(f"Passage {n}." for n in numbers), "An excerpt."]
     assert library.passages_of("https://a.org") == []
-    assert library.passage(listed[3].key) == listed[3]
-    assert library.passage("none") is None
+    assert len({each.key for each in listed}) == len(listed)
     assert sorted(held(library)) == sorted((POOL, each.text) for each in listed)
 
 
@@ -360,7 +359,7 @@ def test_the_engine_has_one_result_for_each_source(library: Library) -> None:
     engine = library.engine()
     assert engine.name == "library"
     pool, water = sorted(engine.search("how does a pool grow", 10), key=lambda each: each["href"] != POOL)
-    assert pool == {"title": "Size", "href": POOL, "body": "A pool holds ten.\n\nGrowth\n\nA pool may grow."}
+    assert pool == {"title": "Size", "href": POOL, "body": "A pool holds ten.\n\n# Growth\n\nA pool may grow."}
     assert water == {"title": "Water", "href": "https://a.org/water", "body": "A pool of water."}
     assert len(engine.search("pool", 1)) == 1
 

@@ -12,6 +12,7 @@ from harness.app import App
 from harness.cli.report import decisions, summary
 from harness.cli.snapshot_commands import _lines_of_run as lines_of_run
 from harness.core.freshness import DAY, HOUR, NEVER
+from harness.core.tables import LIBRARY
 from harness.errors import OfflineMiss
 from harness.library import ReadDocument
 from harness.models.from_settings import Models
@@ -93,10 +94,11 @@ def ask(app: App, question: str = QUESTION) -> Research:
 
 
 def test_a_held_answer_needs_no_search(opened: Open, engine: Engine) -> None:
-    """The report quotes the passage, the source has the day it was read on, and the run says what was reused."""
+    """The report quotes the passage, its source has the day of reading, the run lists it, and its use is recorded."""
     app = opened(Mode(at=1_795_000_000.0))
     hold(app)
     found = ask(app)
+    assert [row.last_used_at for row in app.store.listings.recent(LIBRARY, "default", 9)] == [app.cache.now]
     assert engine.asked == []
     assert found.live_calls == 0
     assert found.gathered.stop_reason == "answered from the library"

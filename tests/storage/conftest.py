@@ -15,6 +15,12 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "harness.db"
 
 
+@pytest.fixture
+def index(path: Path) -> Path:
+    """Return the place of the index of words."""
+    return path.with_name(f"{path.name}.words")
+
+
 @pytest.fixture(autouse=True)
 def nothing_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     """Damage is reported once a process: forget what earlier tests reported."""

@@ -35,12 +35,6 @@ def store(path: Path) -> Iterator[SqliteStore]:
     store.close()
 
 
-@pytest.fixture
-def index(path: Path) -> Path:
-    """Return the place of the index."""
-    return path.with_name(f"{path.name}.words")
-
-
 def _noise(index: Path) -> None:
     rng, content = random.Random(7), bytearray(index.read_bytes())
     for page in rng.sample(range(1, len(content) // PAGE), k=len(content) // PAGE // 2):

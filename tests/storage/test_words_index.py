@@ -37,12 +37,6 @@ def store(path: Path) -> Iterator[SqliteStore]:
     store.close()
 
 
-@pytest.fixture
-def index(path: Path) -> Path:
-    """Return the place of the index."""
-    return path.with_name(f"{path.name}.words")
-
-
 # --- rows of another moment
 
 

@@ -6,7 +6,7 @@ without loss. `boundaries.py` finds where sentences, words and characters end.
 
 from harness.core.chunking.boundaries import Chunk
 from harness.core.chunking.document_chunks import STRATEGIES, Chunked, Chunking, document_chunks
-from harness.core.chunking.passages import PASSAGE_CHARS, Passage, heading_of, passages
+from harness.core.chunking.passages import PASSAGE_CHARS, Passage, embedded_text, heading_of, in_context, passages
 from harness.core.chunking.tokens import CHARS_A_TOKEN, token_chunks
 
 __all__ = [
@@ -18,7 +18,9 @@ __all__ = [
     "Chunking",
     "Passage",
     "document_chunks",
+    "embedded_text",
     "heading_of",
+    "in_context",
     "passages",
     "token_chunks",
 ]

@@ -46,6 +46,17 @@ def passages(text: str, limit: int = PASSAGE_CHARS) -> list[Passage]:
     return cut
 
 
+def embedded_text(title: str, section: str, text: str) -> str:
+    """Return title, heading and text, each once, on separate lines: what an embedder gets of a passage."""
+    return "\n".join(dict.fromkeys(part for part in (title, section, text) if part))
+
+
+def in_context(title: str, section: str, text: str) -> str:
+    """Return a text after its title and heading, as the reader has learned to read it."""
+    place = " - ".join(dict.fromkeys(each for each in (title, section) if each))
+    return f"{place}: {text}" if place else text
+
+
 def _sections(text: str) -> Iterator[tuple[str, list[str]]]:
     """Yield each heading (empty before the first) with its paragraphs."""
     heading, paragraphs, lines = "", [], list[str]()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from harness.core.chunking import passages
+from harness.core.chunking import embedded_text, passages
 from harness.core.text import content_words, words
 from harness.errors import EngineUnavailable
 from harness.ports import Progress, SearchResult, Vectors
@@ -164,7 +164,7 @@ def _add(connection: sqlite3.Connection, part: str, documents: Iterator[CorpusDo
         ).lastrowid
         for passage in passages(document.text):
             any_text = True
-            key = passage_vectors.key_of(passage_vectors.embedded_text(document.title, passage.section, passage.text))
+            key = passage_vectors.key_of(embedded_text(document.title, passage.section, passage.text))
             connection.execute(
                 "INSERT INTO passages (document, title, section, text, digest) VALUES (?, ?, ?, ?, ?)",
                 (row, document.title, passage.section, passage.text, key),

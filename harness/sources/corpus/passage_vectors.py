@@ -11,6 +11,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
+from harness.core.chunking import embedded_text
 from harness.errors import StoreCorrupt
 from harness.ports import Vectors
 from harness.storage.forks import free_in_child
@@ -51,11 +52,6 @@ class Near(NamedTuple):
     passages: "NDArray[np.int64]"
     documents: "NDArray[np.int64]"
     cosines: Vectors
-
-
-def embedded_text(title: str, section: str, text: str) -> str:
-    """Return the text to embed for a passage: title, heading and text."""
-    return "\n".join(dict.fromkeys(part for part in (title, section, text) if part))
 
 
 def key_of(text: str) -> bytes:
