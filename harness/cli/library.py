@@ -131,7 +131,8 @@ def add(
                 documents += 1
                 app.progress(f"adding {shorten(source, 60)}", documents, documents + 1)
         app.library.index.embed(app.progress)
-    session.note(f"{documents:,} document{'' if documents == 1 else 's'} read, {passages:,} passages added")
+    read = f"{documents:,} document{'' if documents == 1 else 's'} read"
+    session.note(f"{read}, {passages:,} passage{'' if passages == 1 else 's'} added")
     if not documents:
         raise typer.Exit(ExitCode.NOTHING_FOUND)
 

@@ -207,7 +207,7 @@ def test_a_file_is_added(harness: Program, tmp_path: Path) -> None:
     )
     assert (first["expires_at"], first["engine"]) == (None, "")
     file.write_text("# Retries\n\nRetries stop after six attempts.\n")
-    assert "1 documents read, 1 passages added" in harness("library", "add", file).err
+    assert "1 document read, 1 passage added" in harness("library", "add", file).err
     shown = harness("library", "search", "retries stop", "--json").told["passages"]
     assert [each["text"] for each in shown] == ["Retries stop after six attempts."]
 
