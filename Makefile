@@ -78,7 +78,7 @@ chromium:
 	  || { echo "error: no chromium on PATH; install it with your system's package manager" >&2; exit 1; }
 
 test-all: $(VENV)/test-all chromium
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(if $(TESTS),-m "$(TESTS)")
 
 check: $(VENV)/check
 	$(BIN)/ruff check .

@@ -73,7 +73,7 @@ def test_each_passage_has_all_fields(client: TestClient, app: App) -> None:
         "found_by": "retries of a client", "answers": relevance >= 0.3, "by_words": 1, "by_meaning": 1,
     }  # fmt: skip
     assert 0 < relevance < 1
-    assert app.library.passage(key) is not None
+    assert [each.key for each in app.library.passages_of(URL)] == [key]
     assert 0 <= age <= time.time() - before + 1
     assert before - 2 < timestamp(fetched) < time.time() + 1
     assert timestamp(expires) - timestamp(fetched) == pytest.approx(7 * DAY, abs=1)
