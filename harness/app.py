@@ -180,9 +180,11 @@ class App:
             tenant=self.identity.tenant,
         )
 
-    def search(self, query: str, specs: Sequence[str] = ()) -> "tuple[list[EngineSearch], Results]":
+    def search(
+        self, query: str, specs: Sequence[str] = (), *, reuse: bool = False
+    ) -> "tuple[list[EngineSearch], Results]":
         """Search one query with the engines that `specs` name, through the cache; return the outcome of each engine,
-        and the fused results.
+        and the fused results. With `reuse`, passages that were read before may answer instead, if they suffice.
 
         Raises:
             InvalidInput: an unusable query or engine.
@@ -193,7 +195,21 @@ class App:
         from harness.research.search import search_all
 
         cache = self.cache  # opened first: if it cannot be, no engine is asked
-        return search_all(query, cache, self.sources.engines(specs), self.settings, self.progress)
+        engines = self.sources.engines(specs)
+        if reuse and self._may_reuse and self.settings.reuse != "off":
+            from harness.research.reuse import held_answer
+
+            held = held_answer(query, self.library, engines, self.settings, cache, rarity, self.progress)
+            if held is not None:
+                return [held], held.results
+        return search_all(query, cache, engines, self.settings, self.progress)
+
+    @property
+    def _may_reuse(self) -> bool:
+        """Whether held passages may answer: evaluations and experiments reuse nothing, so that each task has the same
+        result whichever ran before.
+        """
+        return self._mode.read and self._mode.origin in OWN
 
     @cached_property
     def knowledge(self) -> "Knowledge":
@@ -297,8 +313,7 @@ class App:
         run = None if self._replay is None else self._replay.run
         model, embedder = self.models.language_model, self.models.embedder  # a wrong setting is found before indexing
         engines, reader = self.sources.engines(specs, waits=True), self.sources.reader
-        # evaluations and experiments reuse nothing: each task must have the same result whichever ran before
-        library = self.library if self._mode.read and self._mode.origin in OWN else None
+        library = self.library if self._may_reuse else None
         services = ResearchServices(
             self.cache,
             engines,

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from copy import deepcopy
 from functools import partial
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import orjson
 from msgspec import Struct, structs
@@ -24,6 +24,9 @@ from harness.core.origins import OWN
 from harness.core.tables import BY_ORIGIN, SEARCHES, UNANSWERED
 from harness.core.text import shorten
 from harness.errors import HarnessError, InvalidInput, OfflineMiss, StoreError
+
+if TYPE_CHECKING:
+    from harness.cache.semantic import Candidate
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -169,19 +172,26 @@ class Lookup:
         self._unanswered.raise_recorded(key)
         return None
 
-    def _semantic(self, request: LookupRequest[T]) -> Hit[T] | None:
-        scope = request.scope
-        if self._semantics is None or scope is None:
+    def candidate(self, request: LookupRequest[T]) -> "Candidate | None":
+        """Return the row that answers by meaning, if any; leave no trace.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        if self._semantics is None or request.scope is None:
             return None
-        candidate = self._semantics.find(
+        return self._semantics.find(
             request.table,
-            scope,
+            request.scope,
             request.text,
             self._clock(),
             volatile_ttl=self._policy.volatile_ttl,
             before=self._run.began,
             refusal=request.refusal,
         )
+
+    def _semantic(self, request: LookupRequest[T]) -> Hit[T] | None:
+        candidate = self.candidate(request)
         if candidate is None:
             return None
         entry, decision = candidate.entry, candidate.decision

@@ -193,15 +193,26 @@ class SearchCache:
         wanted = 0 if max_results is None else checked_max_results(max_results)
         return self._lookup.find(_request(query, wanted, engine, options, function=function))
 
-    def holds(self, query: str, *, max_results: int, engine: str, options: Mapping[str, Any] | None) -> bool:
-        """Return whether an exact hit, empty or not, would answer the search; leave no trace.
+    def holds(
+        self,
+        query: str,
+        *,
+        max_results: int,
+        engine: str,
+        options: Mapping[str, Any] | None,
+        by_meaning: bool = False,
+    ) -> bool:
+        """Return whether an exact hit, empty or not, would answer the search, or one `by_meaning`; leave no trace.
 
         Raises:
             InvalidInput: an unusable query or `max_results`.
             StoreError: the store cannot be read.
         """
-        request = _request(query, checked_max_results(max_results), engine, options)
-        return self._context.policy.read and isinstance(self._explained_exact(request, self._context.clock()), Hit)
+        request, context = _request(query, checked_max_results(max_results), engine, options), self._context
+        if not context.policy.read:
+            return False
+        exact = isinstance(self._explained_exact(request, context.clock()), Hit)
+        return exact or (by_meaning and self._lookup.candidate(request) is not None)
 
     def put(
         self,

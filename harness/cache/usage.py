@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-How: TypeAlias = Literal["exact", "semantic", "stale", "no results", "live", "failed", "derived"]
+How: TypeAlias = Literal["exact", "semantic", "stale", "no results", "library", "live", "failed", "derived"]
+CALL_SAVED: tuple[How, ...] = ("exact", "semantic", "stale", "no results", "library")
+CALLED: tuple[How, ...] = ("live", "failed")
+"""Answers without a live call, and with one."""
 
 FLUSH_AFTER = 2_000
 """Answers that are counted in memory before they are stored."""
@@ -97,6 +100,10 @@ class UsageCounts:
                 context.store.usage.add(context.tenant, day_of(context.clock()), counted, origin=context.origin)
             except StoreError as error:
                 log.debug("answers were not counted: %s", error)
+
+    def count(self, how: How, times: int = 1) -> None:
+        """Count answers that were given without a lookup."""
+        self._context.tally.happened.extend([how] * times)
 
     def total(self, origins: Sequence[str] = EVERY) -> dict[str, int]:
         """Return how often the cache answered for these origins, by outcome (see `How`), over all days."""

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from harness.cache.usage import CALL_SAVED, CALLED
 from harness.cli.command_session import Session, with_session
 from harness.cli.options import DryRunOption, JsonOption, Options, OriginOption, YesOption, duration
 from harness.cli.output import consent, print_json
@@ -58,8 +59,8 @@ def stats(session: Session, origin: OriginOption = "own", as_json: JsonOption = 
         held, audited, database = cache.maintenance.stats(), cache.audits.summary(), app.databases.place
         counted = cache.usage.total(origins_of(origin))
         size = cache.maintenance.size() if app.identity.local else None  # with a token: other tenants share the file
-    hits = {how: counted.get(how, 0) for how in ("exact", "semantic", "stale", "no results")}
-    misses = counted.get("live", 0) + counted.get("failed", 0)
+    hits = {how: counted.get(how, 0) for how in CALL_SAVED}
+    misses = sum(counted.get(how, 0) for how in CALLED)
     from tabulate import tabulate
 
     names = ("cache", "live", "expired", "total", "oldest", "newest", "indexed", "tail", "no vector")

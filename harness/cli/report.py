@@ -122,15 +122,17 @@ def summary(found: "Research") -> str:
 
 
 def _reuse(found: "Research") -> list[str]:
-    """Return a line about the passages of the library that were reused, if any."""
-    reused = found.gathered.reused
-    if not reused or found.origin:
-        return []
+    """Return a line about the searches that the library spared, and the passages that it gave, if any."""
+    reused, planned = found.gathered.reused, found.gathered.planned
     searches = [each for each in found.gathered.searches if each.answered_by != "cache"]
+    if found.origin or not (reused or len(searches) < planned):
+        return []
+    line = f"{len(searches)} of {planned} searches went out"
+    if not reused:
+        return [line]
     newest, oldest = (age_in_words(found.at - moment) for moment in _span([each.fetched_at for each in reused]))
     ages = oldest if newest == oldest else f"{newest} to {oldest}"
-    count = f"{len(reused)} passage{'' if len(reused) == 1 else 's'}"
-    return [f"{len(searches)} of {found.gathered.planned} searches went out; {count} read before ({ages})"]
+    return [f"{line}; {len(reused)} passage{'' if len(reused) == 1 else 's'} read before ({ages})"]
 
 
 def _span(moments: list[float]) -> tuple[float, float]:

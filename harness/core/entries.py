@@ -6,7 +6,7 @@ from msgspec import Struct
 
 T = TypeVar("T")
 
-Found: TypeAlias = Literal["exact", "semantic", "no results"]
+Found: TypeAlias = Literal["exact", "semantic", "no results", "library"]
 
 
 # `Struct` rather than a dataclass: as immutable, and made in 0.1 µs instead of 1.3 µs on the path of every hit.
@@ -55,7 +55,8 @@ class Neighbour(Struct, frozen=True, gc=False):
 class Hit(Struct, Generic[T], frozen=True, gc=False):
     """A fresh answer: how it was found, the query it was stored under, similarity (0..1) and age (seconds).
 
-    `no results` is an answer, too: the engine returned none a while ago, and `value` is empty.
+    `no results` is an answer, too: the engine returned none a while ago, and `value` is empty. `library` is one from
+    passages that were read for other questions.
     `probability` (0..1) is how sure a verifier was that the two queries ask the same, if one was asked.
     `key`, `expires_at` and `payload` (the bytes that `value` was decoded from) are those of the row; `origin` names the
     engine, reader, model or user that the answer came from.

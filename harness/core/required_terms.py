@@ -15,6 +15,7 @@ _SMALL = 10
 _NUMBER = re.compile(r"(?<![\w.])v?(\d[\d.,]*\d|\d)(?!\w)")
 _NUMBERED = re.compile(r"([^\W\d_][\w+#-]*)[ /-](?:version |v)?(\d[\d.]*)(?!\w)", re.IGNORECASE)
 """A word and the number after it, as in "Python 3.12"."""
+_VERSION = re.compile(r"\b(?:of|in|with|for|to|from|since|until|the) version (\d[\d.]*)(?!\w)", re.IGNORECASE)
 _YEAR = re.compile(r"(?<![\d.])(?:19|20)\d\d(?![\d.]*\d)")
 _UNNUMBERED = frozenset("a after an at before between by for from in of on or since than the to until".split())
 """Words before a number that it does not belong to."""
@@ -88,7 +89,8 @@ def rival_terms(question: str, text: str) -> tuple[str, ...]:
 
 
 def _numbered(text: str) -> list[tuple[str, str]]:
-    found = ((match[1].casefold(), match[2].rstrip(".")) for match in _NUMBERED.finditer(text))
+    found = [(match[1].casefold(), match[2].rstrip(".")) for match in _NUMBERED.finditer(text)]
+    found += [("version", match[1].rstrip(".")) for match in _VERSION.finditer(text)]
     return [(word, number) for word, number in found if word not in _UNNUMBERED and len(number) <= MAX_TERM]
 
 

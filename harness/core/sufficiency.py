@@ -27,7 +27,11 @@ LEAST: Mapping[float, float] = MappingProxyType(
 )
 """Least probability at which held passages answer, by the share of questions without a held answer that reach it."""
 PARTLY = 0.4
-"""Probability from which on one search is enough, because held passages are about the question."""
+"""Probability from which on held passages are about the question, and are used with what a search finds."""
+PROBE_SIMILARITY = 0.45
+"""Cosine similarity from which on a passage may be about the question."""
+SATURATED = 0.8
+"""Share of the results of a search that were read before, from which on further queries would hardly find more."""
 UNREAD_SIMILARITY = 0.75
 """Cosine similarity from which on a passage with all words of the question answers it where no reader can read it."""
 LEAST_SECOND = 0.05
@@ -66,7 +70,7 @@ class Sufficiency(Struct, frozen=True):
 
 
 def sufficiency(evidence: Sequence[HeldEvidence], max_wrong: float) -> Sufficiency:
-    """Decide whether passages answer a question: `answered`; `partly`, so that one search is enough; or `not answered`.
+    """Decide whether passages answer a question: `answered`, `partly` (they are about it), or `not answered`.
 
     `max_wrong` (0..1) is the share of questions that may count as answered though no passage answers them. Never
     raises.
@@ -83,6 +87,20 @@ def sufficiency(evidence: Sequence[HeldEvidence], max_wrong: float) -> Sufficien
     if probability < least:
         reasons.append(f"less than {least:.0%}")
     return _decided(probability, probability >= least, best, reasons)
+
+
+def worth_a_probe(evidence: Sequence[HeldEvidence]) -> bool:
+    """Return whether held passages are near enough to a question for one search to show that they are all there is.
+    Never raises.
+    """
+    return any(each.similarity >= PROBE_SIMILARITY for each in evidence)
+
+
+def saturated(known: Sequence[bool]) -> bool:
+    """Return whether a search shows that the sources about its question were read before, so that further queries may
+    ask the library: `known` says so for each of its results. Never raises.
+    """
+    return bool(known) and sum(known) >= SATURATED * len(known)
 
 
 def features(best: HeldEvidence, read: Sequence[HeldEvidence]) -> dict[str, float]:

@@ -7,12 +7,22 @@ from typing import Self, get_args
 
 from msgspec import Struct
 
-from harness.core.entries import TableStats
-from harness.core.freshness import DAY, HOUR
+from harness.core.chunking import passages
+from harness.core.entries import Entry, TableStats
+from harness.core.freshness import DAY, HOUR, is_expired
 from harness.core.keys import canonical_url, digest_of, normalise
 from harness.core.tables import LIBRARY, PAGES, SEARCHES
+from harness.core.text import clean
 from harness.errors import InvalidInput, ReaderError
-from harness.library.held_passages import HeldPassage, ReadDocument, SourceKind, documents_in, passage_of
+from harness.library.held_passages import (
+    MAX_DOCUMENT_CHARS,
+    HeldPassage,
+    ReadDocument,
+    SourceKind,
+    documents_in,
+    passage_key,
+    passage_of,
+)
 from harness.library.library_engine import LibraryEngine
 from harness.library.library_index import LibraryIndex
 from harness.library.library_search import Condition, FoundPassage, LibrarySearch
@@ -129,6 +139,24 @@ class Library:
             return self._reader.calibration.answers
         except ReaderError:
             return None
+
+    def has_read(self, url: str, text: str, before: float) -> bool:
+        """Return whether every passage of a text, or the whole page at its URL, was read before a time (seconds since
+        the epoch) and is still held.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        now, rows = self._clock(), self._store.rows
+
+        def is_held(row: Entry | None) -> bool:
+            return row is not None and row.created_at < before and not is_expired(row.expires_at, now, row.created_at)
+
+        keys = [passage_key(each.text) for each in passages(clean(text, MAX_DOCUMENT_CHARS))]
+        if keys and all(is_held(rows.get(LIBRARY, self._tenant, key)) for key in keys):
+            return True
+        page = {"url": canonical_url(url), "source": "page"}
+        return any(map(is_held, self._store.listings.find(LIBRARY, self._tenant, page)))
 
     def stats(self) -> TableStats:
         """Count the passages; `unembedded` are found by their words only."""

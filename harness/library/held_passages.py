@@ -94,12 +94,17 @@ class HeldPassage(Struct, frozen=True, kw_only=True):
         return f"# {self.section}\n\n{self.text}" if headed else self.text
 
 
+def passage_key(text: str) -> str:
+    """Return the key of a passage: the same text has one, wherever it was read."""
+    return sha256(text.encode(errors="replace")).hexdigest()
+
+
 def rows_of(document: ReadDocument, expires_at: float) -> list[Entry]:
     """Return the rows of a document's passages, in order, without vectors. A passage that it has twice counts once."""
     own = LibraryColumns(document.id, document.url, document.title, document.source, document.engine)
     fetched, rows = document.fetched_at, dict[str, Entry]()
     for position, passage in enumerate(passages(document.text[:MAX_DOCUMENT_CHARS])):
-        key = sha256(passage.text.encode(errors="replace")).hexdigest()
+        key = passage_key(passage.text)
         details = msgspec.json.encode(PassageDetails(passage.section, position, document.found_by, document.knowledge))
         rows.setdefault(key, Entry(key, passage.text, details, fetched, expires_at, fetched, own))
     return list(rows.values())

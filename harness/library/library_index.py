@@ -31,7 +31,7 @@ SAMPLE = 100
 """Newest passages that give the mean size."""
 CHECK_SIZE_AFTER = 500
 """Passages added between two checks of the size."""
-LOCK_SECONDS = 10.0
+LOCK_SECONDS = 1.0
 """Seconds to wait for another process that fills the library of the same tenant."""
 
 

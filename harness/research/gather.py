@@ -3,14 +3,13 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from msgspec.structs import replace
-
 from harness.core.keys import canonical_url
 from harness.core.text import one_line
 from harness.errors import SearchError
 from harness.research.gathering import (
     Gathered,
     GatheredSource,
+    ReusedPassage,
     Round,
     Search,
     SourceText,
@@ -20,7 +19,7 @@ from harness.research.gathering import (
 from harness.research.page_reading import READABLE, PageReading, read_all
 from harness.research.planner import Plan
 from harness.research.reranking import Found, reranked
-from harness.research.reuse import Reuse, reuse_held
+from harness.research.reuse import Reusing, UsedPassage, search_in_library, sources_of
 from harness.research.scoring import RoundScorer
 from harness.research.search import EngineSearch, ask_all, fused
 from harness.research.services import ResearchServices
@@ -53,6 +52,11 @@ class Gatherer:
         self._on_round = on_round
         self._sources: dict[str, GatheredSource] = {}
         self._rounds: list[Round] = []
+        self._probes: tuple[str, ...] = ()
+        self._saturated = False
+        self._reused: dict[str, ReusedPassage] = {}
+        self._planned: tuple[str, ...] = ()
+        self._follow_ups = 0
         self._live = 0
         self._relevant = False
         self._tried: set[str] = set()
@@ -68,10 +72,15 @@ class Gatherer:
             SearchError: every search of the first round failed; the first error.
             EmbeddingError: the embedder failed.
         """
-        reuse = reuse_held(plan, self._services, self._gathering, self._cache, ttl=self._fetch.ttl)
+        self._reusing = Reusing(plan, self._services, self._gathering, self._cache, ttl=self._fetch.ttl)
+        reuse = self._reusing.begin()
+        self._probes, self._planned = reuse.probes, plan.queries
         queries: Sequence[str] = [query for query in plan.queries if query not in reuse.spared]
+        self._note_reused(reuse.passages, len(reuse.spared))
         if reuse.passages:
-            self._take(reuse)
+            self._sources.update((source.url, source) for source in sources_of(reuse.passages))
+            score = self._scorer.score(documents_of(self._sources.values()), [])
+            self._end_round(Round((), (), score.novelty, score.score), relevant=score.relevant)
         reason: StopReason | None = None if queries else "answered from the library"
         while reason is None:
             found = self._round(plan, queries)
@@ -80,20 +89,14 @@ class Gatherer:
                 best = found[:FEEDBACK_RESULTS]
                 queries = self._services.planner.follow_ups(plan, self._queries(), best, self._cache)
                 reason = None if queries else "stagnation"
-        gathered = Gathered(tuple(self._sources.values()), tuple(self._rounds), reason)
-        if not reuse.passages:
-            return gathered
-        reused, planned = (
-            tuple(each.passage for each in reuse.passages),
-            len(plan.queries) * len(self._services.engines),
+        return Gathered(
+            tuple(self._sources.values()),
+            tuple(self._rounds),
+            reason,
+            reused=tuple(self._reused.values()),
+            planned=(len(plan.queries) + self._follow_ups) * len(self._services.engines) if reuse.decided else 0,
+            decided=reuse.decided,
         )
-        return replace(gathered, reused=reused, planned=planned, decided=reuse.decided)
-
-    def _take(self, reuse: Reuse) -> None:
-        """Take the passages of the library as the sources of a first round without a search."""
-        self._sources.update((source.url, source) for source in reuse.sources())
-        score = self._scorer.score(documents_of(self._sources.values()), [])
-        self._end_round(Round((), (), score.novelty, score.score), relevant=score.relevant)
 
     def _round(self, plan: Plan, queries: Sequence[str]) -> list[str]:
         """Run one round; return the texts of its results, in order."""
@@ -121,6 +124,28 @@ class Gatherer:
             self._on_round(ended)
 
     def _ask(self, queries: Sequence[str], what: str) -> list[EngineSearch]:
+        """Search the queries, those first that show whether the library can answer the others."""
+        asked: list[EngineSearch] = []
+        if probes := [query for query in queries if query in self._probes]:
+            asked = self._ask_engines(probes, what)
+            self._saturated, self._probes = self._reusing.saturated(asked), ()
+            queries = [query for query in queries if query not in probes]
+        if self._saturated:
+            held = {query: self._reusing.results(query) for query in queries}
+            for query, passages in held.items():
+                if passages:
+                    self._note_reused(passages, 1)
+                    self._follow_ups += query not in self._planned
+                    asked.append(search_in_library(query, passages, self._cache.now))
+            queries = [query for query in queries if not held[query]]
+        return asked + (self._ask_engines(queries, what) if queries else [])
+
+    def _note_reused(self, passages: Sequence[UsedPassage], spared: int) -> None:
+        """Note passages of the library that spare every engine this many searches."""
+        self._reused |= {each.passage.key: each.passage for each in passages if not each.found_again}
+        self._cache.usage.count("library", spared * len(self._services.engines))
+
+    def _ask_engines(self, queries: Sequence[str], what: str) -> list[EngineSearch]:
         """Search as many of the queries as the live calls left allow, at least one."""
         if self._gathering.max_live_calls is not None:
             queries = queries[: max(1, (self._gathering.max_live_calls - self._live) // len(self._services.engines))]
@@ -139,14 +164,21 @@ class Gatherer:
 
     def _keep(self, asked: Sequence[EngineSearch]) -> list[SourceText]:
         """Add the results to the sources, best URLs first; return them in the order of the searches."""
+        found_now = {url for url, _ in fused(_by_engines(asked))}
         for _, results in fused(asked):
             for result in results:
                 if document := _document(result):
                     title = one_line(str(result.get("title") or "")) or document.url
-                    known = self._sources.get(document.url) or GatheredSource(document.url, title, ())
+                    known = self._sources.get(document.url) or GatheredSource(
+                        document.url, title, (), 0.0 if document.url in found_now else self._read_at(document.url)
+                    )
                     self._sources[document.url] = known.with_text(document.text)
         shown = [_document(result) for each in asked for result in each.results]
         return [document for document in shown if document]
+
+    def _read_at(self, url: str) -> float:
+        """Return when the oldest reused passage of a URL was read (seconds since the epoch)."""
+        return min((each.fetched_at for each in self._reused.values() if each.url == url), default=0.0)
 
     def _read(
         self, question: str, asked: Sequence[EngineSearch], what: str
@@ -176,7 +208,7 @@ class Gatherer:
         """Return the results whose pages can be read and were not tried yet, best first."""
         found = [
             (url, results)
-            for url, results in fused(asked)
+            for url, results in fused(_by_engines(asked))
             if url.startswith(READABLE) and url in self._sources and url not in self._tried
         ]
         answering, embedder = self._services.answering, self._services.embedder
@@ -209,6 +241,11 @@ class Gatherer:
     def _queries(self) -> list[str]:
         """Return the queries of the rounds so far."""
         return list(dict.fromkeys(search.query for round_ in self._rounds for search in round_.searches))
+
+
+def _by_engines(asked: Sequence[EngineSearch]) -> list[EngineSearch]:
+    """Return the searches that engines answered, not the library."""
+    return [each for each in asked if isinstance(each.outcome, SearchError) or each.outcome.how != "library"]
 
 
 def _search(asked: EngineSearch) -> Search:

@@ -159,7 +159,7 @@ def finished(research: Research) -> dict[str, Any]:
                 "planned": gathered.planned,
                 "decided": to_builtins(gathered.decided),
             }
-            if gathered.reused
+            if gathered.decided
             else {}
         ),
     }

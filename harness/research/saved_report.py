@@ -71,7 +71,7 @@ class SavedReport(Struct, frozen=True, kw_only=True):
                     "searches_planned": self.planned,
                     "decided": to_builtins(self.decided),
                 }
-                if self.reused
+                if self.decided
                 else {}
             ),
         }

@@ -9,19 +9,34 @@ from msgspec import Struct
 from harness.cache import Answer, Cache, Results
 from harness.core.keys import canonical_url
 from harness.core.rank_fusion import reciprocal_rank_fusion
+from harness.core.sufficiency import Sufficiency
 from harness.errors import SearchError
 from harness.ports import Progress, SearchEngine
 from harness.research.concurrent_calls import run_all
 from harness.settings import Settings
 
 
+class ReusedAnswer(Struct, frozen=True):
+    """Held passages that answered a search: how many, the ages of the newest and the oldest one (seconds), and why they
+    suffice.
+    """
+
+    passages: int
+    newest: float
+    oldest: float
+    decision: Sufficiency
+
+
 class EngineSearch(Struct, frozen=True):
-    """One query to one engine, and its outcome. `ranked_by` is "words" or "hybrid" for a corpus, else ""."""
+    """One query to one engine, and its outcome. `ranked_by` is "words" or "hybrid" for a corpus, else "". `reused` is
+    set where the library answered instead of an engine.
+    """
 
     query: str
     engine: str
     outcome: Answer[Results] | SearchError
     ranked_by: str = ""
+    reused: ReusedAnswer | None = None
 
     @property
     def results(self) -> Results:

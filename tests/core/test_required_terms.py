@@ -88,6 +88,7 @@ def test_any_texts_can_be_compared(question: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("question", "text", "rivals"),
     [
+        ("connections in the pool of version 3.12", "of version 3.11 ten; of version 3.12 two", ("version 3.11",)),
         ("What changed in Python 3.12?", "Python 3.11 is older.", ("python 3.11",)),
         ("What changed in Python 3.12?", "Python 3.12.1 fixes it; python 3.12 has it.", ()),
         ("population of Norway in 2020", "In 2020 it was 5.3, in 2024 5.5 million.", ("2024",)),

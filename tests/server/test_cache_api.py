@@ -51,7 +51,7 @@ def test_an_empty_cache_has_zero_counts(client: TestClient, app: App) -> None:
     """The database of this machine is named."""
     payload = stats(client)
     assert (payload["misses"], payload["live_calls_saved"], payload["days"]) == (0, 0, {})
-    assert set(payload["hits"]) == {"exact", "semantic", "stale", "no results"}
+    assert set(payload["hits"]) == {"exact", "semantic", "stale", "no results", "library"}
     assert held(client) == {}
     assert payload["database"] == app.databases.place
     assert payload["size_bytes"] > 0

@@ -6,18 +6,17 @@ from typing import Any
 
 from msgspec import Struct
 
+from harness.cache.usage import CALL_SAVED, CALLED
 from harness.server.pages.drawing import Look, drawn, figure, label, name_places, ticks
 
 MAX_BARS = 14
 MAX_POINTS = 1_000
 """Points drawn at most; earlier ones are left out."""
 
-FROM_CACHE = ("exact", "semantic", "stale", "no results")
-NOT_FROM_CACHE = ("live", "failed")
 MARKERS = {"keep": "o", "discard": "X", "inconclusive": "D", "crash": "v"}
 
 _OF_ANSWERS = dict(
-    zip((*FROM_CACHE, *NOT_FROM_CACHE), ("blue", "sky", "purple", "green", "orange", "vermillion"), strict=True)
+    zip((*CALL_SAVED, *CALLED), ("blue", "sky", "purple", "green", "ink", "orange", "vermillion"), strict=True)
 )
 _OF_VERDICTS = {"keep": "green", "discard": "vermillion", "inconclusive": "orange", "crash": "quiet"}
 
@@ -47,7 +46,7 @@ class Total(Struct, frozen=True):
 
 
 def hit_rates(days: Sequence[tuple[str, Mapping[str, int]]], look: Look) -> bytes:
-    """Draw the answered searches of each day as stacked bars by kind of answer (see `FROM_CACHE`, `NOT_FROM_CACHE`),
+    """Draw the answered searches of each day as stacked bars by kind of answer (see `How`),
     and above them the share from the cache. `days` is in order; missing days are not added.
 
     Raises:
@@ -207,6 +206,6 @@ def _mark(axes: Any, trials: Sequence[Trial], verdict: str, look: Look, size: fl
 
 def _share(counts: Mapping[str, int]) -> float | None:
     """Return the share of answers that came from the cache, in %."""
-    cached = sum(counts.get(kind, 0) for kind in FROM_CACHE)
-    total = cached + sum(counts.get(kind, 0) for kind in NOT_FROM_CACHE)
+    cached = sum(counts.get(kind, 0) for kind in CALL_SAVED)
+    total = cached + sum(counts.get(kind, 0) for kind in CALLED)
     return 100 * cached / total if total else None

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from harness.cache.usage import CALL_SAVED, CALLED
 from harness.core.freshness import DAY, HOUR
 from harness.core.origins import origins_of
 from harness.core.tables import ANSWERS
@@ -13,8 +14,6 @@ from harness.server.responses.response_schema import Part, example, iso
 if TYPE_CHECKING:
     from harness.app import App
 
-HITS = ("exact", "semantic", "stale", "no results")
-MISSES = ("live", "failed")
 _WITHIN = (("1 hour", HOUR), ("1 day", DAY), ("1 week", 7 * DAY), ("30 days", 30 * DAY), ("later", 36_500 * DAY))
 
 
@@ -63,7 +62,7 @@ class StatsResponse(BaseModel):
         database="/home/ada/.local/share/harness/harness.db",
         size_bytes=1_204_224,
         tables=[],
-        hits={"exact": 41, "semantic": 3, "stale": 0, "no results": 1},
+        hits={"exact": 41, "semantic": 3, "stale": 0, "no results": 1, "library": 2},
         misses=12,
         live_calls_saved=45,
         days={"2026-11-22": {"exact": 41, "live": 12}},
@@ -91,8 +90,8 @@ def stats_response(app: "App", origin: str) -> StatsResponse:
     """
     cache, local = app.cache, app.identity.local
     days = cache.usage.by_day(origins_of(origin))
-    totals = {how: sum(day.get(how, 0) for day in days.values()) for how in (*HITS, *MISSES)}
-    hits = {how: totals[how] for how in HITS}
+    totals = {how: sum(day.get(how, 0) for day in days.values()) for how in (*CALL_SAVED, *CALLED)}
+    hits: dict[str, int] = {how: totals[how] for how in CALL_SAVED}
     return StatsResponse(
         database=app.databases.place if local else None,
         size_bytes=cache.maintenance.size() if local else None,
@@ -111,7 +110,7 @@ def stats_response(app: "App", origin: str) -> StatsResponse:
             for each in cache.maintenance.stats()
         ],
         hits=hits,
-        misses=sum(totals[how] for how in MISSES),
+        misses=sum(totals[how] for how in CALLED),
         live_calls_saved=sum(hits.values()),
         days=days,
         expiring=_expiring(app),

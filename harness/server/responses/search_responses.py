@@ -1,13 +1,17 @@
 """Search results and pages from MCP tools. Fields with text from outside say so."""
 
-from typing import Annotated, Literal, TypeAlias
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, Field
 
-from harness.server.responses.response_schema import Part
+from harness.server.responses.response_schema import Part, example
+
+if TYPE_CHECKING:
+    from harness.research.search import EngineSearch
 
 LiveCalls = Annotated[int, Field(description="Requests to outside services for this answer; 0: all from the cache.")]
-Answered: TypeAlias = Literal["live", "exact", "semantic", "no results", "stale"]
+Answered: TypeAlias = Literal["live", "exact", "semantic", "no results", "stale", "library"]
 AgeSeconds = Annotated[float | None, Field(description="Age of a cached answer; null if it is live.")]
 
 
@@ -27,6 +31,42 @@ class EngineFailure(BaseModel):
     message: str
 
 
+class ReuseResponse(BaseModel):
+    """Passages of the library that answered a search, so that no engine was asked."""
+
+    model_config = example(
+        passages=3,
+        newest_age_seconds=5_400.0,
+        oldest_age_seconds=7_200.0,
+        probability=0.83,
+        reasons=["the likeliest passage answers with 83%"],
+    )
+
+    passages: int
+    newest_age_seconds: Annotated[float, Field(description="How long ago the newest passage was read.")]
+    oldest_age_seconds: Annotated[float, Field(description="How long ago the oldest passage was read.")]
+    probability: Annotated[float, Field(description="How likely they answer, 0 to 1.")]
+    reasons: list[str]
+
+
+Reuse: TypeAlias = Literal["passages", "off"]
+"""Values of the parameter `reuse` of a search."""
+
+
+def reuse_response(searched: "Sequence[EngineSearch]") -> ReuseResponse | None:
+    """Return the passages that answered instead of the engines; `None` if an engine did."""
+    reused = searched[0].reused
+    if reused is None:
+        return None
+    return ReuseResponse(
+        passages=reused.passages,
+        newest_age_seconds=round(reused.newest, 3),
+        oldest_age_seconds=round(reused.oldest, 3),
+        probability=reused.decision.probability,
+        reasons=list(reused.decision.reasons),
+    )
+
+
 class SearchResponse(BaseModel):
     """Results, best first; the rest of a long list starts at `next_offset`."""
 
@@ -35,13 +75,15 @@ class SearchResponse(BaseModel):
         Answered,
         Field(
             description="`exact`, `semantic`: from the cache, for the same words or the same meaning; `stale`: "
-            "expired, used because the search failed; `no results`: the engine recently found nothing."
+            "expired, used because the search failed; `no results`: the engine recently found nothing; `library`: "
+            "from passages read for other questions, see `reuse`."
         ),
     ]
     matched_query: Annotated[str | None, Field(description="The cached query that answered, if it is another one.")]
     similarity: Annotated[float | None, Field(description="Of both queries, 0 to 1.")]
     age_seconds: AgeSeconds
     live_calls: LiveCalls
+    reuse: Annotated[ReuseResponse | None, Field(description="Set if passages read before answered.")]
     failed: Annotated[list[EngineFailure], Field(description="Engines that failed; others found the results.")]
     ranked_by_words: Annotated[
         bool,

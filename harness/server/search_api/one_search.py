@@ -10,6 +10,7 @@ from harness.core.keys import canonical_url
 from harness.core.text import clean, one_line, shorten
 from harness.errors import SearchError
 from harness.research.search import EngineSearch
+from harness.server.responses.search_responses import ReuseResponse, reuse_response
 from harness.server.search_api.search_options import SearchOptions, engine_settings
 
 MAX_TITLE = 300
@@ -29,14 +30,15 @@ class RankedResult(Struct, frozen=True):
 
 
 class SearchOutcome(Struct, frozen=True):
-    """Results, best first; engines that failed while others answered, with the reason; and engines that ranked by words
-    only.
+    """Results, best first; engines that failed while others answered, with the reason; engines that ranked by words
+    only; and the passages that answered instead of the engines, if they did.
     """
 
     found: Sequence[RankedResult]
     failed: Sequence[tuple[str, str]]
     live_calls: int
     by_words: Sequence[str]
+    reuse: ReuseResponse | None = None
 
 
 NOTHING = SearchOutcome((), (), 0, ())
@@ -53,8 +55,10 @@ def search(app: App, query: str, options: SearchOptions, max_results: int) -> Se
         StoreError: the cache cannot be read.
     """
     specs, changes = engine_settings(app.settings, options)
+    if options.reuse:
+        changes["reuse"] = options.reuse
     with app.serving(app.identity, origin="agent", max_results=max_results, **changes) as mine:
-        searches, results = mine.search(query, specs)
+        searches, results = mine.search(query, specs, reuse=options.takes_passages)
     ranks = _ranks(searches)
     failures = [(each.engine, each.outcome) for each in searches if isinstance(each.outcome, SearchError)]
     return SearchOutcome(
@@ -62,6 +66,7 @@ def search(app: App, query: str, options: SearchOptions, max_results: int) -> Se
         failed=[(engine, shorten(clean(error, 2 * MAX_REASON), MAX_REASON)) for engine, error in failures],
         live_calls=sum(not isinstance(each.outcome, SearchError) and each.outcome.how == "live" for each in searches),
         by_words=list(dict.fromkeys(each.engine for each in searches if each.ranked_by == "words")),
+        reuse=reuse_response(searches),
     )
 
 

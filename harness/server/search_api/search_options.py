@@ -17,6 +17,7 @@ ANY_LANGUAGE = frozenset({"", "all", "auto"})
 
 _LANGUAGE = re.compile("[a-z]{2,3}(-([A-Z]{2}|[A-Z][a-z]{3}))?")
 _SAFETY = ("off", "moderate", "on")
+STRICT = 2
 
 _REGIONS = frozenset(
     """
@@ -46,13 +47,25 @@ class SearchOptions(Struct, frozen=True):
     """Options of one search; the defaults change nothing.
 
     `language` is a code as `de` or `pt-BR`; `time_range` is "", "day", "week", "month" or "year"; `safety` is 0 (off),
-    1 (moderate) or 2 (strict); `engines` are names of engines that are set up here.
+    1 (moderate) or 2 (strict); `engines` are names of engines that are set up here; `reuse` is the setting of that
+    name, and `more` says that results beyond the first page, or only those of some sites, are asked for.
     """
 
     language: str = ""
     time_range: str = ""
     safety: int | None = None
     engines: tuple[str, ...] = ()
+    reuse: str = ""
+    more: bool = False
+
+    @property
+    def takes_passages(self) -> bool:
+        """Whether passages that were read before can answer: they have no time range, safety, language or further
+        pages.
+        """
+        if self.more or self.time_range or self.safety == STRICT:
+            return False
+        return _normalised(self.language).partition("-")[0] in {*ANY_LANGUAGE, "en"}
 
 
 def engine_settings(settings: Settings, options: SearchOptions) -> tuple[tuple[str, ...], dict[str, Any]]:

@@ -16,6 +16,7 @@ from harness.core.keys import MAX_QUERY_CHARS
 from harness.core.text import clean
 from harness.errors import AccessDenied, InvalidInput
 from harness.server.responses.response_schema import example
+from harness.server.responses.search_responses import ReuseResponse
 from harness.server.route_dependencies import ERROR_RESPONSES, RequestApp
 from harness.server.search_api.one_search import NOTHING, RankedResult, SearchOutcome, search
 from harness.server.search_api.search_options import SearchOptions
@@ -53,6 +54,9 @@ class SearxngQuery(BaseModel):
     categories: str = Field("", max_length=MAX_NAMES, description="Must be `general`.")
     engines: str = Field("", max_length=MAX_NAMES, description="Names of engines set up here, separated by commas.")
     safesearch: Literal["", "0", "1", "2"] = Field("", description="0 off, 1 moderate, 2 strict.")
+    reuse: Literal["", "passages", "off"] = Field(
+        "", description="Not in SearXNG: off: never answer from passages read before; empty: as the server is set."
+    )
 
 
 class SearxngResult(BaseModel):
@@ -103,6 +107,11 @@ class SearxngResponse(BaseModel):
         default=[],
         exclude_if=operator.not_,
         description="Not in SearXNG: corpora ranked by words only, because some passages have no vector yet.",
+    )
+    reuse: ReuseResponse | None = Field(
+        None,
+        exclude_if=operator.not_,
+        description="Not in SearXNG: passages read before that answered, so that no engine was asked.",
     )
 
 
@@ -166,6 +175,8 @@ def _options(query: SearxngQuery) -> SearchOptions:
         time_range="" if query.time_range == "None" else query.time_range,
         safety=int(query.safesearch) if query.safesearch else None,
         engines=_names(query.engines),
+        reuse=query.reuse,
+        more=query.pageno > 1,
     )
 
 
@@ -181,6 +192,7 @@ def _page(query: str, outcome: SearchOutcome, begin: int) -> SearxngResponse:
         results=[_result(found, rank) for rank, found in page],
         unresponsive_engines=list(outcome.failed),
         ranked_by_words=list(outcome.by_words),
+        reuse=outcome.reuse,
     )
 
 

@@ -20,7 +20,7 @@ from harness.errors import HarnessError, InvalidInput, NotFound, OfflineMiss, Pa
 from harness.server.error_payload import ErrorResponse
 from harness.server.route_dependencies import ERROR_RESPONSES, RequestApp
 from harness.server.search_api.one_search import MAX_REASON, MAX_TITLE, MAX_URL, NOTHING, RankedResult, search
-from harness.server.search_api.search_options import SearchOptions
+from harness.server.search_api.search_options import STRICT, SearchOptions
 from harness.server.search_api.tavily_messages import (
     DEFAULT_RESULTS,
     MAX_PAGE,
@@ -94,6 +94,7 @@ def tavily_search(request: TavilySearch, app: RequestApp) -> TavilyResponse:
         request_id=str(uuid.uuid4()),
         usage=TavilyUsage(credits=outcome.live_calls + sum(page.live for page in pages if page)),
         ranked_by_words=list(outcome.by_words),
+        reuse=outcome.reuse,
     )
 
 
@@ -160,7 +161,9 @@ def _options(request: TavilySearch) -> SearchOptions:
     return SearchOptions(
         language=request.language or "",
         time_range=_RANGES.get(given, given),
-        safety=2 if request.safe_search else None,
+        safety=STRICT if request.safe_search else None,
+        reuse=request.reuse or "",
+        more=bool(request.include_domains or request.exclude_domains),
     )
 
 

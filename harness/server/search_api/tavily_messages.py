@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 from harness.core.keys import MAX_QUERY_CHARS
 from harness.server.error_payload import ErrorResponse
 from harness.server.responses.response_schema import example
+from harness.server.responses.search_responses import ReuseResponse
 
 DEFAULT_RESULTS = 5
 MAX_RESULTS = 20
@@ -65,6 +66,9 @@ class TavilySearch(BaseModel):
     include_answer: bool | Literal["basic", "advanced"] | None = Field(None, description="Refused if set.")
     include_images: bool | None = Field(None, description="Refused if true.")
     include_favicon: bool | None = Field(None, description="Refused if true.")
+    reuse: Literal["passages", "off"] | None = Field(
+        None, description="Not in Tavily: off: never answer from passages read before; null: as the server is set."
+    )
 
 
 class TavilyResult(BaseModel):
@@ -111,6 +115,11 @@ class TavilyResponse(BaseModel):
         default=[],
         exclude_if=operator.not_,
         description="Not in Tavily: corpora ranked by words only, because some passages have no vector yet.",
+    )
+    reuse: ReuseResponse | None = Field(
+        None,
+        exclude_if=operator.not_,
+        description="Not in Tavily: passages read before that answered, so that no engine was asked.",
     )
 
 
