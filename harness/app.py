@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from msgspec.structs import replace
 
 from harness.cache import Cache, Semantics
-from harness.cache.acceptance_rule import rule_of
+from harness.cache.from_settings import semantics_of
 from harness.cache.policy import policy_of
 from harness.cache.semantic import MAX_DISTANCE
 from harness.core.origins import OWN, RunOrigin
@@ -168,15 +168,13 @@ class App:
     @cached_property
     def _semantics(self) -> Semantics:
         """The semantic lookup."""
-        settings = self.settings
-        return Semantics(
+        return semantics_of(
+            self.settings,
             self.store,
             self.models.embedder,
-            rule=lambda verifier: rule_of(verifier, settings),
             verifier=self.models.verifier,
+            reader=self.models.reader if self._may_reuse else None,
             words=vocabulary,
-            max_distance=settings.semantic_cache_threshold,
-            candidates=settings.candidates,
             tenant=self.identity.tenant,
         )
 
@@ -196,20 +194,17 @@ class App:
 
         cache = self.cache  # opened first: if it cannot be, no engine is asked
         engines = self.sources.engines(specs)
-        if reuse and self._may_reuse and self.settings.reuse != "off":
+        if reuse and self._may_reuse:
             from harness.research.reuse import held_answer
 
-            held = held_answer(query, self.library, engines, self.settings, cache, rarity, self.progress)
-            if held is not None:
+            if held := held_answer(query, self.library, engines, self.settings, cache, self.progress):
                 return [held], held.results
         return search_all(query, cache, engines, self.settings, self.progress)
 
     @property
     def _may_reuse(self) -> bool:
-        """Whether held passages may answer: evaluations and experiments reuse nothing, so that each task has the same
-        result whichever ran before.
-        """
-        return self._mode.read and self._mode.origin in OWN
+        """Whether what was read for other questions may answer: not in evaluations, whose tasks stand alone."""
+        return self.settings.reuse != "off" and self._mode.read and self._mode.origin in OWN
 
     @cached_property
     def knowledge(self) -> "Knowledge":
@@ -283,14 +278,13 @@ class App:
         from harness.vector_cache import VectorCache
 
         farthest = self.settings.semantic_cache_threshold
-        run = None if self._replay is None else self._replay.run
         return VectorCache(
             self.store,
             self.models.embedder,
             space=collection,
             tenant=self.identity.tenant,
             threshold=1.0 - (MAX_DISTANCE if farthest is None else farthest),
-            chunk_tokens=(run or self.settings).chunk_tokens,
+            chunk_tokens=((self._replay and self._replay.run) or self.settings).chunk_tokens,
             clock=self._clock,
         )
 
@@ -314,17 +308,8 @@ class App:
         model, embedder = self.models.language_model, self.models.embedder  # a wrong setting is found before indexing
         engines, reader = self.sources.engines(specs, waits=True), self.sources.reader
         library = self.library if self._may_reuse else None
-        services = ResearchServices(
-            self.cache,
-            engines,
-            reader,
-            embedder,
-            self.vector_cache,
-            self.progress,
-            rarity,
-            self.models.reader,
-            library,
-        )
+        answering, chunks, progress = self.models.reader, self.vector_cache, self.progress
+        services = ResearchServices(self.cache, engines, reader, embedder, chunks, progress, rarity, answering, library)
         return researcher_of(services, model, settings, run, started, epoch=epoch, on_text=on_text, on_round=on_round)
 
     def resume(

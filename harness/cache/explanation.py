@@ -55,4 +55,5 @@ def _shown(candidate: Candidate, now: float) -> dict[str, Any]:
         "guards": {verdict.guard: verdict.reason or "passed" for verdict in decision.verdicts},
         "objections": [verdict.guard for verdict in decision.objections],
         "refused": candidate.refusal or None,
+        "reason": candidate.reason or None,
     }

@@ -188,6 +188,7 @@ class Lookup:
             volatile_ttl=self._policy.volatile_ttl,
             before=self._run.began,
             refusal=request.refusal,
+            texts=request.texts,
         )
 
     def _semantic(self, request: LookupRequest[T]) -> Hit[T] | None:
@@ -197,7 +198,7 @@ class Lookup:
         entry, decision = candidate.entry, candidate.decision
         value = request.decode(entry)
         assert not isinstance(value, Miss)  # noqa: S101 - `refusal` has checked it
-        log.info("hit %r by meaning: %r (%.2f)", request.text, entry.text, decision.similarity)
+        log.info("hit %r by meaning: %r (%.2f) %s", request.text, entry.text, decision.similarity, candidate.reason)
         # another process may have stored this key since the exact lookup
         found: Found = "semantic" if entry.key != request.key else "exact"
         self._used(request, entry, found)
@@ -205,6 +206,7 @@ class Lookup:
             self._hit(request, entry, value, found),
             similarity=decision.similarity,
             probability=decision.probability,
+            reason=candidate.reason,
         )
 
     def _hit(self, request: LookupRequest[T], entry: Entry, value: T, found: Found) -> Hit[T]:

@@ -94,6 +94,10 @@ class LookupRequest(Struct, Generic[T], frozen=True, kw_only=True, gc=False):
         value = self.decode(entry)
         return value.reason if type(value) is Miss else ""
 
+    def texts(self, entry: Entry) -> list[str]:
+        """Return the texts of a row that may answer other requests, best first; none if only the whole row answers."""
+        return []
+
     def may_serve_stale(self, error: Exception) -> bool:
         """Return whether a stale answer may replace this exception."""
         return is_failure(error) if self.failure is None else isinstance(error, self.failure)

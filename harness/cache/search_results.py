@@ -40,8 +40,13 @@ def result_list(results: Iterable[Mapping[str, Any]]) -> Sequence[Mapping[str, A
 
 def text_of(results: object) -> str:
     """Return the titles and bodies of a list of results; "" for any other value."""
+    return "\n\n".join(texts_of(results))
+
+
+def texts_of(results: object) -> list[str]:
+    """Return title and body of each of a list of results; none for any other value."""
     found = [each for each in results if isinstance(each, Mapping)] if isinstance(results, (list, tuple)) else []
-    return "\n\n".join(str(result.get(field) or "")[:5_000] for result in found for field in ("title", "body"))
+    return ["\n\n".join(str(each.get(field) or "")[:5_000] for field in ("title", "body")) for each in found]
 
 
 def is_results(value: object) -> bool:

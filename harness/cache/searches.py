@@ -16,7 +16,7 @@ from harness.cache.json_form import MAX_PAYLOAD_BYTES, Made, Uncached, made, too
 from harness.cache.json_values import is_empty
 from harness.cache.lookup import Answer, Lookup
 from harness.cache.lookup_request import UNREADABLE, LookupRequest, encoded_json
-from harness.cache.search_results import checked_max_results, is_results, result_list, text_of
+from harness.cache.search_results import checked_max_results, is_results, result_list, text_of, texts_of
 from harness.cache.unanswered import Unanswered
 from harness.cache.usage import RunUsage, UsageCounts
 from harness.core.entries import Entry, Hit, Miss, Stale
@@ -68,6 +68,11 @@ class SearchRequest(LookupRequest[Any], frozen=True, kw_only=True, gc=False):
         if not self.function and not is_results(results):
             return Miss("not a list of results")
         return _first(results, wanted) if wanted else results
+
+    def texts(self, entry: Entry) -> list[str]:
+        """Return title and body of each result; none of a value that is no list of results."""
+        value = self.decode(entry)
+        return texts_of(value) if is_results(value) else []
 
     def encode(self, value: Any) -> Made | Uncached:
         """Return at most `max_results` results, and their JSON."""
@@ -279,7 +284,7 @@ class SearchCache:
         if semantics is None or isinstance(exact, Hit):
             return Explanation(query, request.key, exact, query, volatile, 0.0, ())
         meanings = semantics.meanings(query)
-        candidates = tuple(  # before the rule is read: a verifier that fails here changes it
+        judged = list(  # before the rule is read: a verifier that fails here changes it
             semantics.candidates_for(
                 SEARCHES,
                 request.scope,
@@ -287,8 +292,10 @@ class SearchCache:
                 now,
                 volatile_ttl=context.policy.volatile_ttl,
                 refusal=request.refusal,
+                texts=request.texts,
             )
         )
+        candidates = tuple({each.entry.key: each for each in judged}.values())
         expanded = meanings.expand(query) if meanings else query
         return Explanation(query, request.key, exact, expanded, volatile, semantics.rule.threshold, candidates)
 

@@ -16,6 +16,7 @@ from harness.ports import Embedder, Store, Vectors, Verifier
 from harness.storage.forks import cached_property, reset_in_child
 
 if TYPE_CHECKING:  # with their libraries they take 60 ms to import, and an exact hit needs neither
+    from harness.cache.result_reading import ResultReading
     from harness.core.abbreviations import Meanings
     from harness.core.equivalence import Decision, Examined, Rule
 
@@ -27,6 +28,10 @@ VERIFIED_DISTANCE = 0.4
 """The largest cosine distances that are accepted: without a verifier, and with one."""
 MAX_VERIFIED = 3
 """Candidates that a verifier reads in one lookup: each takes milliseconds."""
+MAX_ROWS_READ = 2
+"""Refused queries whose results are read in one lookup."""
+NOT_IN_WORDS = frozenset({"negation", "direction", "scope", "length", "abbreviations"})
+"""Guards whose objection no result can settle by its words."""
 MAX_REMEMBERED = 256
 OWN_ROWS = 64
 """About how many rows one run stores. They do not answer it, so as many more neighbours are read."""
@@ -35,18 +40,22 @@ EMBED_AT_ONCE = 8
 
 
 class Candidate(Struct, frozen=True):
-    """A near row, the decision about it, and why it cannot answer ("" if it can)."""
+    """A near row, the decision about it, and why it cannot answer ("" if it can). `reason` is why it answers though its
+    query was refused.
+    """
 
     entry: Entry
     decision: "Decision"
     refusal: str
+    reason: str = ""
 
 
 class Semantics:
     """Lookups by meaning in one store, for one tenant.
 
     `rule` returns the acceptance rule for a verifier (or `None`), and `words` correctly spelled words; both are called
-    when first needed. `max_distance` (cosine distance, 0..1) is the largest distance that is accepted; `None` means
+    when first needed. `results` decides whether the results of a query that is refused answer, `None`: they do not.
+    `max_distance` (cosine distance, 0..1) is the largest distance that is accepted; `None` means
     `MAX_DISTANCE` or `VERIFIED_DISTANCE`. If the embedder fails, one warning is logged, and lookups by meaning find
     nothing. If the verifier fails, one warning is logged, and the stricter rule without a verifier decides.
     """
@@ -59,6 +68,7 @@ class Semantics:
         rule: "Callable[[Verifier | None], Rule]",
         verifier: Verifier | None = None,
         words: Callable[[], Container[str]] = frozenset,
+        results: "ResultReading | None" = None,
         max_distance: float | None = None,
         candidates: int = CANDIDATES,
         tenant: str = "default",
@@ -72,6 +82,7 @@ class Semantics:
         self._load_rule = rule
         self._rules: dict[bool, Rule] = {}
         self._verifier = verifier
+        self._results = results
         self._failed = False
         self._embedded: set[str] = set()
         self.reset()
@@ -120,19 +131,28 @@ class Semantics:
         volatile_ttl: float,
         before: float | None = None,
         refusal: Callable[[Entry], str] = lambda _: "",
+        texts: Callable[[Entry], list[str]] = lambda _: [],
     ) -> Candidate | None:
         """Return the first candidate that may answer `query`, or `None`.
 
-        `refusal` returns why a row cannot answer for other reasons ("" if it can). Rows stored at or after `before` do
-        not count.
+        `refusal` returns why a row cannot answer for other reasons ("" if it can), `texts` what it says to any query.
+        Rows stored at or after `before` do not count.
         """
         from harness.core.equivalence import LEAST_REQUIRED
 
         least = 1.0 - self.farthest
-        if not self.rule.weights:
+        if not self.rule.weights and self._results is None:
             least = max(LEAST_REQUIRED + self.rule.threshold, least)
         found = self.candidates_for(
-            table, scope, query, now, volatile_ttl=volatile_ttl, before=before, refusal=refusal, least=least
+            table,
+            scope,
+            query,
+            now,
+            volatile_ttl=volatile_ttl,
+            before=before,
+            refusal=refusal,
+            texts=texts,
+            least=least,
         )
         return next((candidate for candidate in found if not candidate.refusal), None)
 
@@ -146,9 +166,12 @@ class Semantics:
         volatile_ttl: float,
         before: float | None = None,
         refusal: Callable[[Entry], str] = lambda _: "",
+        texts: Callable[[Entry], list[str]] = lambda _: [],
         least: float = 0.0,
     ) -> Iterator[Candidate]:
-        """Judge the nearest rows with a similarity of at least `least`, nearest first."""
+        """Judge the nearest rows with a similarity of at least `least`, nearest first. Those that were refused as
+        queries only, and whose results answer, follow again.
+        """
         from harness.core.equivalence import examine
 
         meanings = self.meanings(query)
@@ -159,6 +182,7 @@ class Semantics:
         year = time.gmtime(now).tm_year
         apart: Container[str] | None = None  # read once a row may answer
         left = MAX_VERIFIED
+        refused, answered = list[Candidate](), False
         for each in near:
             entry = each.entry
             examined = examine(query, entry.text, each.similarity, known=self._words, meanings=meanings)
@@ -175,7 +199,40 @@ class Semantics:
                 reason = ""
             decision = self._decided(examined, verified=left > 0 and not reason)
             left -= decision.probability is not None
-            yield Candidate(entry, decision, reason or _why_not(decision) or refusal(entry))
+            why_not = reason or _why_not(decision)
+            candidate = Candidate(
+                entry, decision, why_not or refusal(entry) or _unmentioned(query, decision, entry, texts)
+            )
+            answered |= not candidate.refusal
+            if why_not and not reason:
+                refused.append(candidate)
+            yield candidate
+        if self._results is not None and not answered:
+            yield from self._answering_by_results(query, refused, refusal, texts)
+
+    def _answering_by_results(
+        self,
+        query: str,
+        refused: Sequence[Candidate],
+        refusal: Callable[[Entry], str],
+        texts: Callable[[Entry], list[str]],
+    ) -> Iterator[Candidate]:
+        """Yield those of the first refused queries whose results answer, by what they say. Who does what to whom, and
+        what is not the case, no word of a result can show.
+        """
+        apart: Container[str] | None = None
+        for candidate in refused[:MAX_ROWS_READ]:
+            entry, decision = candidate.entry, candidate.decision
+            objections = {verdict.guard for verdict in decision.verdicts if not verdict.passed}
+            if decision.similarity < 1.0 - VERIFIED_DISTANCE or objections & NOT_IN_WORDS or refusal(entry):
+                continue
+            if apart is None:
+                apart = self._store.audits.disagreeing(self._tenant, query_key(query))
+            if self._results is None or query_key(entry.text) in apart:
+                continue
+            found = self._results.decide(query, entry.text, texts(entry), decision.similarity)
+            if found is not None and found.accepted:
+                yield Candidate(entry, decision, "", found.reason)
 
     def accepts(self, query: str, other: str, similarity: float) -> bool:
         """Return whether the results of `other` may answer `query`, given their similarity."""
@@ -306,6 +363,17 @@ class Semantics:
             while len(self._remembered) > MAX_REMEMBERED:
                 del self._remembered[next(iter(self._remembered))]
         return vector
+
+
+def _unmentioned(query: str, decision: "Decision", entry: Entry, texts: Callable[[Entry], list[str]]) -> str:
+    """Return why results do not answer a query that a guard finds to name something else; "" if they mention it."""
+    from harness.core.equivalence.results import unmentioned
+
+    if all(verdict.passed for verdict in decision.verdicts):
+        return ""
+    found = texts(entry)
+    missing = unmentioned(query, entry.text, found) if found else ()
+    return f"its results do not mention {', '.join(missing)}" if missing else ""
 
 
 def _why_not(decision: "Decision") -> str:

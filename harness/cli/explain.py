@@ -76,7 +76,7 @@ def _print_candidate(number: int, candidate: "Candidate", now: float, explained:
             overruled = "" if verdict in decision.objections else " (the verifier decides)"
             typer.echo(f"   {verdict.guard} objects: {verdict.reason}{overruled}")
     if not candidate.refusal:
-        typer.echo("   may answer")
+        typer.echo(f"   may answer{f': {candidate.reason}' if candidate.reason else ''}")
     elif not decision.objections or candidate.refusal == REFUSAL:
         typer.echo(f"   refused: {candidate.refusal}")
 
@@ -98,5 +98,6 @@ def _decision(explained: "Explanation") -> str:
         what = "has no results, as is cached" if explained.exact.found == "no results" else "is cached and answers"
         return f"\ndecision: this exact search {what}"
     if explained.answer:
-        return f"\ndecision: answered by {explained.answer.entry.text!r}, which means the same"
+        why = "whose results answer it" if explained.answer.reason else "which means the same"
+        return f"\ndecision: answered by {explained.answer.entry.text!r}, {why}"
     return "\ndecision: a miss; the engine would be searched"

@@ -74,15 +74,18 @@ def _summary(asked: "EngineSearch") -> str:
     if isinstance(outcome, Hit):
         how = f"{outcome.found}, {age_in_words(outcome.age)}"
         if outcome.found == "semantic":
-            how = (
-                f"means the same as {outcome.query!r}, similarity {outcome.similarity:.2f}, {age_in_words(outcome.age)}"
-            )
+            why = "results of" if outcome.reason else "means the same as"
+            how = f"{why} {outcome.query!r}, {_in_detail(outcome)}, {age_in_words(outcome.age)}"
         return f"{count} from the cache ({how}); 0 live calls"
     if isinstance(outcome, Stale) and answer.how == "stale":
         return f"{count} from the cache (stale, {age_in_words(outcome.age)}), because the search failed"
     if not answer.value:
         return f"nothing found by {asked.engine}; try other words"
     return f"{count} from {asked.engine}; 1 live call"
+
+
+def _in_detail(hit: "Hit[Any]") -> str:
+    return hit.reason or f"similarity {hit.similarity:.2f}"
 
 
 def _print_json(query: str, found: "Sequence[EngineSearch]", results: "Results") -> None:
@@ -101,7 +104,7 @@ def _as_json(asked: "EngineSearch") -> dict[str, Any]:
     value["outcome"] = type(outcome).__name__.lower()
     if isinstance(outcome, Hit):
         value |= {"found": outcome.found, "matched_query": outcome.query, "age_seconds": round(outcome.age, 3)}
-        value["similarity"] = round(outcome.similarity, 4)
+        value |= {"similarity": round(outcome.similarity, 4), "reason": outcome.reason or None}
     return value | {"stale": answer.how == "stale", "live_calls": int(answer.how == "live")}
 
 

@@ -59,7 +59,8 @@ class Hit(Struct, Generic[T], frozen=True, gc=False):
     passages that were read for other questions.
     `probability` (0..1) is how sure a verifier was that the two queries ask the same, if one was asked.
     `key`, `expires_at` and `payload` (the bytes that `value` was decoded from) are those of the row; `origin` names the
-    engine, reader, model or user that the answer came from.
+    engine, reader, model or user that the answer came from. `reason` says why a query with another meaning answers: by
+    what its results say.
     """
 
     value: T
@@ -72,6 +73,7 @@ class Hit(Struct, Generic[T], frozen=True, gc=False):
     expires_at: float = 0.0
     origin: str | None = None
     payload: bytes = b""
+    reason: str = ""
 
 
 class Stale(Struct, Generic[T], frozen=True, gc=False):

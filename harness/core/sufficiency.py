@@ -28,10 +28,10 @@ LEAST: Mapping[float, float] = MappingProxyType(
 """Least probability at which held passages answer, by the share of questions without a held answer that reach it."""
 PARTLY = 0.4
 """Probability from which on held passages are about the question, and are used with what a search finds."""
-PROBE_SIMILARITY = 0.45
+PROBE_SIMILARITY = 0.3
 """Cosine similarity from which on a passage may be about the question."""
-SATURATED = 0.8
-"""Share of the results of a search that were read before, from which on further queries would hardly find more."""
+COVERED = 0.3
+"""Share of the results of a search that were read before, from which on the library covers its subject."""
 UNREAD_SIMILARITY = 0.75
 """Cosine similarity from which on a passage with all words of the question answers it where no reader can read it."""
 LEAST_SECOND = 0.05
@@ -90,17 +90,17 @@ def sufficiency(evidence: Sequence[HeldEvidence], max_wrong: float) -> Sufficien
 
 
 def worth_a_probe(evidence: Sequence[HeldEvidence]) -> bool:
-    """Return whether held passages are near enough to a question for one search to show that they are all there is.
+    """Return whether held passages are near enough to a question for one search to show whether they cover its subject.
     Never raises.
     """
     return any(each.similarity >= PROBE_SIMILARITY for each in evidence)
 
 
-def saturated(known: Sequence[bool]) -> bool:
-    """Return whether a search shows that the sources about its question were read before, so that further queries may
-    ask the library: `known` says so for each of its results. Never raises.
+def covered(known: Sequence[bool]) -> bool:
+    """Return whether a search shows that the library covers its subject, so that further queries may ask the library:
+    `known` says for each result whether it was read before. Never raises.
     """
-    return bool(known) and sum(known) >= SATURATED * len(known)
+    return bool(known) and sum(known) >= COVERED * len(known)
 
 
 def features(best: HeldEvidence, read: Sequence[HeldEvidence]) -> dict[str, float]:

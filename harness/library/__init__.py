@@ -82,6 +82,7 @@ class Library:
         self._clock = clock
         self._reader = reader
         self.policy = policy
+        self.rarity = rarity
         self.index = LibraryIndex(
             store,
             embedder,
@@ -103,10 +104,12 @@ class Library:
         read: int = READ_FIRST,
         max_age: float | None = None,
         only: Condition = lambda _: True,
+        about: str = "",
         progress: Progress = silent,
     ) -> list[FoundPassage]:
         """Return up to `k` passages, best first, after adding those of all answers cached since the last search. The
-        reader orders the first `read` of them. `max_age` (seconds) and `only` leave others out.
+        reader orders the first `read` of them. `max_age` (seconds) and `only` leave others out. `about` is the question
+        that the query is asked for: passages for one about the present are young.
 
         Raises:
             InvalidInput: an unusable query or `k`.
@@ -116,7 +119,7 @@ class Library:
         if not 1 <= k <= MAX_PASSAGES:
             raise InvalidInput(f"a search of the library returns 1 to {MAX_PASSAGES} passages, not {k}")
         self.index.update(progress)
-        return self._search.search(query, k, read=read, max_age=max_age, only=only, progress=progress)
+        return self._search.search(query, k, read=read, max_age=max_age, only=only, about=about, progress=progress)
 
     def engine(self) -> LibraryEngine:
         """Return a search engine over the passages that are held now.

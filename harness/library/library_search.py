@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Callable, Iterable
+from math import inf
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -76,23 +77,23 @@ class LibrarySearch:
         read: int,
         max_age: float | None = None,
         only: Condition = lambda _: True,
+        about: str = "",
         progress: Progress = silent,
     ) -> list[FoundPassage]:
-        """Return up to `k` passages, best first. The reader orders the first `read` of them. `max_age` (seconds) and
-        `only` leave others out.
+        """Return up to `k` passages, best first. See `Library.search`.
 
         Raises:
             StoreError: the store cannot be read.
         """
-        found = self._candidates(query, max(k, read), max_age, only)
+        now = self._clock()
+        year = time.gmtime(now).tm_year
+        if is_volatile(query, year) or is_volatile(about, year):
+            max_age = min(self._volatile_ttl, inf if max_age is None else max_age)
+        found = self._candidates(query, max(k, read), -inf if max_age is None else now - max_age, now, only)
         first = self._read(query, found[:read], progress) if read else []
         return [*first, *found[len(first) :]][:k]
 
-    def _candidates(self, query: str, k: int, max_age: float | None, only: Condition) -> list[FoundPassage]:
-        now = self._clock()
-        oldest = now - max_age if max_age is not None else float("-inf")
-        if is_volatile(query, time.gmtime(now).tm_year):
-            oldest = max(oldest, now - self._volatile_ttl)
+    def _candidates(self, query: str, k: int, oldest: float, now: float, only: Condition) -> list[FoundPassage]:
         similarities: dict[str, float] = {}
 
         def usable(rows: Iterable[Entry]) -> dict[str, HeldPassage]:

@@ -53,7 +53,7 @@ class Gatherer:
         self._sources: dict[str, GatheredSource] = {}
         self._rounds: list[Round] = []
         self._probes: tuple[str, ...] = ()
-        self._saturated = False
+        self._covered = False
         self._reused: dict[str, ReusedPassage] = {}
         self._planned: tuple[str, ...] = ()
         self._follow_ups = 0
@@ -128,9 +128,9 @@ class Gatherer:
         asked: list[EngineSearch] = []
         if probes := [query for query in queries if query in self._probes]:
             asked = self._ask_engines(probes, what)
-            self._saturated, self._probes = self._reusing.saturated(asked), ()
+            self._covered, self._probes = self._reusing.covered(asked), ()
             queries = [query for query in queries if query not in probes]
-        if self._saturated:
+        if self._covered:
             held = {query: self._reusing.results(query) for query in queries}
             for query, passages in held.items():
                 if passages:

@@ -12,7 +12,7 @@ from harness.core.entries import Hit
 from harness.core.keys import canonical_json
 from harness.core.required_terms import all_numbers, lacking, lacking_words, required_names, rival_terms
 from harness.core.search_engines import LIBRARY
-from harness.core.sufficiency import HeldEvidence, Sufficiency, saturated, sufficiency, worth_a_probe
+from harness.core.sufficiency import HeldEvidence, Sufficiency, covered, sufficiency, worth_a_probe
 from harness.core.text import stems
 from harness.errors import ReaderError, StoreError
 from harness.library import FoundPassage, HeldPassage, Library
@@ -110,7 +110,6 @@ class Reusing:
         try:
             read_by = f"{reader.id} {reader.calibration}" if reader is not None else ""
             return self._stored(
-                self._plan.question,
                 f"{self._gathering.max_wrong_reuse} {read_by}".rstrip(),
                 self._plan.queries,
                 self._decided,
@@ -129,7 +128,8 @@ class Reusing:
         used: dict[str, UsedPassage] = {}
         probes: list[str] = []
         for question, queries in sub_questions(self._plan).items():
-            held = _ask(question, library, services.engines, gathering, cache, services.rarity, services.progress)
+            about = self._plan.question
+            held = _ask(question, library, services.engines, gathering, cache, services.progress, about)
             state, spared = held.decision.state, tuple[str, ...]()
             if state == "answered":
                 spared = queries
@@ -144,8 +144,8 @@ class Reusing:
         library.touch(list(used))
         return Reuse(tuple(decided), tuple(used.values()), tuple(probes))
 
-    def saturated(self, asked: Sequence[EngineSearch]) -> bool:
-        """Return whether nearly all that these searches found was read before this research.
+    def covered(self, asked: Sequence[EngineSearch]) -> bool:
+        """Return whether these searches show that the library covers their subject.
 
         Raises:
             StoreError: the store cannot be used.
@@ -157,11 +157,9 @@ class Reusing:
         def known(library: Library) -> bool:
             results = [each for search in asked for each in search.results]
             known = [library.has_read(str(each.get("href")), str(each.get("body")), self._began) for each in results]
-            return saturated(known)
+            return covered(known)
 
-        return self._stored(
-            self._plan.question, "saturated", [self._plan.queries, [each.query for each in asked]], known, False
-        )
+        return self._stored("covered", [self._plan.queries, [each.query for each in asked]], known, False)
 
     def results(self, query: str) -> tuple[UsedPassage, ...]:
         """Return the passages that the library has for a query, without reading them; none offline if it is cached.
@@ -180,6 +178,7 @@ class Reusing:
                 read=0,
                 max_age=self._gathering.reuse_max_age,
                 only=_from(engines),
+                about=self._plan.question,
                 progress=self._services.progress,
             )
             library.touch([each.passage.key for each in passages])
@@ -190,11 +189,10 @@ class Reusing:
                 )
             )
 
-        return self._stored(query, f"results {most}", self._plan.question, found, UsedPassages()).passages
+        return self._stored(f"results {most}", query, found, UsedPassages()).passages
 
     def _stored(
         self,
-        question: str,
         what: str,
         sources: object,
         compute: Callable[[Library], T],
@@ -206,7 +204,7 @@ class Reusing:
             return nothing
         library = self._library
         return self._cache.derived.get(
-            question,
+            self._plan.question,
             f"{VERSION} {self._gathering.reuse_max_age} {what}",
             [sources, self._allowed],
             lambda: nothing if library is None else compute(library),
@@ -253,7 +251,6 @@ def held_answer(
     engines: Sequence[SearchEngine],
     settings: Settings,
     cache: Cache,
-    rarity: Callable[[str], int],
     progress: Progress = silent,
 ) -> EngineSearch | None:
     """Return the passages that answer a search, as the results of the engine `library`; `None` if they do not, if they
@@ -270,7 +267,7 @@ def held_answer(
     ):
         return None
     try:
-        held = _ask(query, library, engines, settings, cache, rarity, progress)
+        held = _ask(query, library, engines, settings, cache, progress)
         least = library.least_relevance or 0.0
         passages = [each.passage for each in held.passages if each.relevance is None or each.relevance >= least]
         if held.decision.state != "answered" or not passages:
@@ -314,8 +311,8 @@ def _ask(
     engines: Sequence[SearchEngine],
     gathering: GatheringSettings,
     cache: Cache,
-    rarity: Callable[[str], int],
     progress: Progress,
+    about: str = "",
 ) -> _Held:
     is_from, began = _from(engines), cache.began
 
@@ -323,9 +320,9 @@ def _ask(
         return (began is None or passage.fetched_at < began) and is_from(passage)
 
     found = library.search(
-        question, FOUND, read=READ, max_age=gathering.reuse_max_age, only=may_be_used, progress=progress
+        question, FOUND, read=READ, max_age=gathering.reuse_max_age, only=may_be_used, about=about, progress=progress
     )
-    evidence = held_evidence(question, found, rarity)
+    evidence = held_evidence(question, found, library.rarity)
     usable = tuple(each for each, signs in zip(found, evidence, strict=True) if not signs.lacks)
     decision = sufficiency(evidence, gathering.max_wrong_reuse)
     if not usable and decision.state != "not answered":

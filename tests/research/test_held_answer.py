@@ -216,7 +216,7 @@ def test_a_replay_takes_no_passages(policy: Policy, answers: bool) -> None:
         ReadDocument(url=POOL, title="Pool", text=TEXT, source="page", fetched_at=clock.now - HOUR, expires_at=NEVER)
     )
     cache = Cache(store, policy=policy, clock=clock)
-    found = held_answer(QUESTION, library, [Engine()], Settings(), cache, len)
+    found = held_answer(QUESTION, library, [Engine()], Settings(), cache)
     assert (found is not None) is answers
 
 

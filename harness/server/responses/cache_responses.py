@@ -141,6 +141,7 @@ class CandidateResponse(BaseModel):
     guards: dict[str, str] = Field(description="`passed`, or the objection.")
     objections: list[str] = Field(description="The guards whose objection decided.")
     refused: str | None
+    reason: str | None = Field(None, description="Why its results answer though the queries differ.")
 
 
 class ExplainResponse(BaseModel):
