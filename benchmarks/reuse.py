@@ -7,19 +7,17 @@ not hold the answer and the search would have found it.
 """
 
 import argparse
-import gzip
 import json
-import random
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import orjson
 from msgspec import Struct
 from tabulate import tabulate
 
+from benchmarks.reuse_streams import HERE, Question, literature, repeats, result_stream, stream
 from benchmarks.rows import at_least, workplace
 from harness.app import App
 from harness.core.calibration import interval
@@ -29,33 +27,17 @@ from harness.research.result import Research
 from harness.settings import Settings
 from harness.settings.mode import Mode
 
-HERE = Path(__file__).with_name("reuse_questions")
-REFERENCE = "corpus:python-docs"
 EARLY = "answered from the library"
 """Reason to stop of a research without a search."""
-ZIPF = 1.1
-"""Exponent of the popularity of questions in the stream of repeats."""
 LOOKALIKES = ("lookalikes_a.jsonl", "lookalikes_b.jsonl")
 """The decision was tuned on the first file; the second only measures."""
 CONTENDERS = ("always live", "cache", "library")
 
 
-class Question(Struct, frozen=True):
-    """One question of a stream. A text answers it that one of the patterns matches; without patterns nothing does."""
-
-    text: str
-    kind: str
-    engine: str
-    patterns: tuple[str, ...]
-
-    def answered_by(self, text: str) -> bool:
-        """Return whether a text answers the question."""
-        bare = " ".join(text.split())
-        return any(re.search(pattern, bare, re.IGNORECASE | re.DOTALL) for pattern in self.patterns)
-
-
 class Asked(Struct, frozen=True):
-    """One question as asked: live calls, seconds, whether it was answered from the library, and where the answer is."""
+    """One question as asked: live calls, seconds, whether it was answered from the library, where the answer is, and
+    whether a document that answers was held before.
+    """
 
     question: Question
     live: int
@@ -65,56 +47,7 @@ class Asked(Struct, frozen=True):
     found: bool
     reported: bool
     first: bool
-
-
-def stream(subjects: int | None, skip: int, articles: Path | None, folder: Path) -> list[Question]:
-    """Return the written questions, one subject after another, as a person asks them; not those of the `skip` subjects
-    that fewer `subjects` would choose.
-    """
-    read = [json.loads(line) for line in (HERE / "stream.jsonl").read_text().splitlines()]
-    corpora = {"topics": REFERENCE}
-    if articles is not None:
-        corpora["articles"] = f"corpus:{_article_file(articles, folder)}"
-    names = list(dict.fromkeys(each["subject"] for each in read if each["source"] in corpora))
-    if skip:
-        names = [name for name in names if name not in names[:: max(1, len(names) // skip)][:skip]]
-    if subjects is not None:
-        names = names[:: max(1, len(names) // subjects)][:subjects]
-    return [
-        Question(each["question"], each["kind"], corpora[each["source"]], tuple(each["answer"]))
-        for each in read
-        if each["source"] in corpora and each["subject"] in names
-    ]
-
-
-def result_stream(pages: Path, rows: int | None, folder: Path) -> list[Question]:
-    """Return, for each recorded result page, its query and the questions written about it."""
-    recorded = list(_json_lines(pages))
-    corpus = folder / "results.jsonl"
-    with corpus.open("wb") as file:
-        for number, page in enumerate(recorded):
-            for place, result in enumerate(page["results"]):
-                document = {"id": f"{number}-{place}", "title": result["title"], "text": result["body"] or "",
-                            "href": result["href"]}  # fmt: skip
-                file.write(orjson.dumps(document) + b"\n")
-    written = [json.loads(line) for line in (HERE / "result_questions.jsonl").read_text().splitlines()]
-    engine, questions, done = f"corpus:{corpus}", list[Question](), dict[int, None]()
-    for each in written:
-        if each["row"] not in done:
-            done[each["row"]] = None
-            if rows is not None and len(done) > rows:
-                break
-            questions.append(Question(recorded[each["row"]]["query"], "first", engine, ()))
-        questions.append(Question(each["question"], each["kind"], engine, tuple(each["answer"])))
-    return questions
-
-
-def repeats(questions: Sequence[Question], count: int, seed: int = 7) -> list[Question]:
-    """Return `count` questions, drawn by Zipf's law: few are asked often, most seldom."""
-    rng = random.Random(seed)
-    shuffled = rng.sample(questions, len(questions))
-    weights = [1 / (rank**ZIPF) for rank in range(1, len(shuffled) + 1)]
-    return rng.choices(shuffled, weights, k=count)
+    held: bool
 
 
 def ask(questions: Sequence[Question], contender: str, data: Path, corpora: Path) -> list[Asked]:
@@ -129,25 +62,33 @@ def ask(questions: Sequence[Question], contender: str, data: Path, corpora: Path
         for number, question in enumerate(questions, start=1):
             if not (live and question in known):
                 started = time.perf_counter()
+                held = contender == "library" and _is_held(app, question)
                 research = app.researcher((question.engine,)).run(question.text)
-                known[question] = _asked(question, research, time.perf_counter() - started)
+                known[question] = _asked(question, research, time.perf_counter() - started, held=held)
             asked.append(known[question])
             print(f"\r{contender}: {number} of {len(questions)}", end="", flush=True)
     print()
     return asked
 
 
-def _asked(question: Question, research: Research, seconds: float) -> Asked:
-    citations = research.report.citations if research.report else ()
+def _is_held(app: App, question: Question) -> bool:
+    if question.documents:
+        app.library.index.update()
+    return any(app.library.passages_of(url) for url in question.documents)
+
+
+def _asked(question: Question, research: Research, seconds: float, *, held: bool) -> Asked:
+    cited = [(each.url, each.quotation) for each in research.report.citations] if research.report else []
     return Asked(
         question,
         research.live_calls,
         seconds,
         early=research.gathered.stop_reason == EARLY,
         reused=bool(research.gathered.reused),
-        found=question.answered_by("\n".join(text for each in research.gathered.sources for text in each.texts)),
-        reported=question.answered_by(" ".join(each.quotation for each in citations)),
-        first=bool(citations) and question.answered_by(" ".join(each.quotation for each in citations[:2])),
+        found=question.answered_by((each.url, text) for each in research.gathered.sources for text in each.texts),
+        reported=question.answered_by(cited),
+        first=question.answered_by(cited[:2]),
+        held=held,
     )
 
 
@@ -155,7 +96,7 @@ def report(name: str, runs: dict[str, list[Asked]]) -> None:
     """Print one table for a stream, and the questions that were answered wrongly from held passages."""
     live, rows = sum(each.live for each in runs[CONTENDERS[0]]), []
     for contender, asked in runs.items():
-        answerable = [each for each in asked if each.question.patterns]
+        answerable = [each for each in asked if each.question.answerable]
         wrong = wrong_stops(runs[CONTENDERS[0]], asked)
         of_all = interval(len(wrong), len(asked))
         calls = sum(each.live for each in asked)
@@ -187,6 +128,9 @@ def report(name: str, runs: dict[str, list[Asked]]) -> None:
         "s each",
     )
     print(f"\n{name}: {len(runs[CONTENDERS[0]])} questions\n{tabulate(rows, headers=headers, disable_numparse=True)}")
+    if held := [each for each in runs.get("library", []) if each.held]:
+        none, one = (sum(each.live == calls for each in held) for calls in (0, 1))
+        print(f"a document that answers was held at {len(held)} questions: {none} made no live call, {one} made one")
     for each in wrong_stops(runs[CONTENDERS[0]], runs.get("library", [])):
         print(f"  wrong early stop ({each.question.kind}): {each.question.text}")
 
@@ -282,25 +226,6 @@ def _share(values: Sequence[bool]) -> float:
     return sum(values) / len(values) if values else 0.0
 
 
-def _article_file(articles: Path, folder: Path) -> Path:
-    file = folder / "articles.jsonl"
-    with file.open("wb") as opened:
-        for each in _json_lines(articles):
-            lines = each["articleBody"].splitlines()
-            title = next((line for line in lines if line.strip()), "")[:100]
-            opened.write(
-                orjson.dumps({"id": each["id"], "title": title, "text": each["articleBody"], "href": each["url"]})
-                + b"\n"
-            )
-    return file
-
-
-def _json_lines(path: Path) -> Iterator[dict[str, Any]]:
-    with gzip.open(path) as file:
-        for line in file:
-            yield orjson.loads(line)
-
-
 def main() -> None:
     """Run the benchmark that the command line asks for."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.reuse", description=__doc__)
@@ -316,10 +241,14 @@ def main() -> None:
         "--results", type=Path, metavar="FILE", help="recorded result pages (.jsonl.gz: query, results)"
     )
     parser.add_argument("--rows", type=at_least(1), help="result pages to ask about (all)")
+    parser.add_argument(
+        "--literature", type=Path, metavar="DIR", help="SciFact and PubMedQA (scifact_corpus.jsonl.gz and others)"
+    )
+    parser.add_argument("--claims", type=at_least(1), default=200, help="of these, questions to ask (%(default)s)")
     parser.add_argument("--attacked", type=at_least(1), default=60, help="questions for hostile pages (%(default)s)")
     parser.add_argument(
         "--only",
-        choices=("stream", "repeats", "results", "look-alikes", "attacks"),
+        choices=("stream", "repeats", "results", "literature", "look-alikes", "attacks"),
         action="append",
         help="only this; may repeat",
     )
@@ -331,6 +260,9 @@ def main() -> None:
         streams = {"stream": written, "repeats": repeats(written, arguments.repeats)}
         if arguments.results is not None:
             streams["results"] = result_stream(arguments.results, arguments.rows, folder)
+        if arguments.literature is not None:
+            data = arguments.literature
+            streams["literature"] = literature(data, data / "pubmedqa.jsonl.gz", arguments.claims, folder)
         if not arguments.only or "look-alikes" in arguments.only:
             for name in LOOKALIKES:
                 ask_lookalikes(HERE / name, folder / name)

@@ -203,7 +203,7 @@ class App:
 
     @property
     def _may_reuse(self) -> bool:
-        """Whether what was read for other questions may answer: not in evaluations, whose tasks stand alone."""
+        """Whether passages read for other questions may answer: not in evaluations, whose tasks are independent."""
         return self.settings.reuse != "off" and self._mode.read and self._mode.origin in OWN
 
     @cached_property

@@ -62,7 +62,7 @@ class Reuse(Struct, frozen=True):
 
 
 class UsedPassages(Struct, frozen=True):
-    """What the library has for a query of a research."""
+    """Passages of the library for a query of a research."""
 
     passages: tuple[UsedPassage, ...] = ()
 
@@ -93,7 +93,7 @@ class Reusing:
         self._cache = cache
         self._ttl = ttl
         replay = cache.policy.replay
-        self._off = gathering.reuse == "off" or not _may_stand_in(services.engines)
+        self._off = gathering.reuse == "off" or not _may_be_replaced(services.engines)
         self._off |= services.library is None and not replay
         self._library = None if replay else services.library
         self._allowed = sorted(map(_id, services.engines))
@@ -262,7 +262,7 @@ def held_answer(
     """
     if (
         cache.policy.replay
-        or not _may_stand_in(engines)
+        or not _may_be_replaced(engines)
         or _is_cached(query, engines, settings, cache, by_meaning=True)
     ):
         return None
@@ -296,7 +296,7 @@ def _library_search(query: str, results: Results, age: float) -> EngineSearch:
 
 
 class _Held(Struct, frozen=True):
-    """What the library has about a question: whether it answers, the passages that lack nothing that is asked, and
+    """Passages of the library about a question: whether they answer, the passages that lack nothing that is asked, and
     whether any is near.
     """
 
@@ -330,7 +330,7 @@ def _ask(
     return _Held(decision, usable, bool(usable) and worth_a_probe(evidence))
 
 
-def _may_stand_in(engines: Sequence[SearchEngine]) -> bool:
+def _may_be_replaced(engines: Sequence[SearchEngine]) -> bool:
     """Return whether passages may answer for these engines: not for the library itself, nor where results are limited
     to a time range or by strict safe search.
     """
@@ -344,7 +344,7 @@ def _may_stand_in(engines: Sequence[SearchEngine]) -> bool:
 
 
 def _from(engines: Sequence[SearchEngine]) -> Callable[[HeldPassage], bool]:
-    """Return the condition for passages to stand in for these engines: those of another corpus do not."""
+    """Return the condition for passages that may replace results of these engines: not those of another corpus."""
     allowed = set(map(_id, engines))
     only_corpora = all(engine.name == CORPUS for engine in engines)
 

@@ -222,7 +222,7 @@ def test_what_a_result_lacks_and_confuses() -> None:
 
 
 def test_unmentioned_names() -> None:
-    """What neither the other query nor any text mentions."""
+    """Names that neither the other query nor any text mentions."""
     assert unmentioned("prices in Oslo 2024", "prices in Norway", ["In 2024 all rose."]) == ("Oslo",)
     assert unmentioned("prices in Oslo 2024", "prices 2024", ["Oslo is dear."]) == ()
     assert unmentioned("", "", []) == ()

@@ -101,7 +101,7 @@ def test_a_passage_that_lacks_the_number_is_no_result(opened: Open) -> None:
 
 
 def test_passages_of_an_earlier_search_answer_another_one(opened: Open, engine: Engine) -> None:
-    """What an engine found for one query answers the next, in other words, without a request."""
+    """Passages that an engine found for one query answer the next, in other words, without a request."""
     app = opened(semantic=False)
     app.search("gateway timeouts")
     engine.asked.clear()
@@ -177,7 +177,7 @@ def test_passages_older_than_the_limit_never_answer(opened: Open, limit: float |
 @pytest.mark.parametrize(("age", "answered"), [(2 * HOUR, "live"), (HOUR / 2, "library")])
 @pytest.mark.parametrize("question", [f"latest {QUESTION}", f"{QUESTION} currently"])
 def test_questions_about_now_need_new_passages(opened: Open, question: str, age: float, answered: str) -> None:
-    """Those that are older than `volatile_ttl` do not answer."""
+    """Passages older than `volatile_ttl` do not answer."""
     app = opened()
     hold(app, f"latest {TEXT} currently", age=age)
     assert how(app, question) == answered
@@ -201,7 +201,7 @@ def test_questions_about_now_need_new_passages(opened: Open, question: str, age:
 def test_some_searches_never_take_passages(
     opened: Open, engine: Engine, mode: Mode, changes: dict[str, Any], answered: str
 ) -> None:
-    """Where it is switched off, where the cache is not read, and in evaluations and experiments."""
+    """Nothing is reused where it is switched off, where the cache is not read, and in evaluations and experiments."""
     hold(opened())
     assert how(opened(mode, **changes)) == answered
     assert bool(engine.asked) is (answered == "live")

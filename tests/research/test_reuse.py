@@ -280,7 +280,7 @@ FURTHER = "which rule of the gateway pool fills it"
 
 
 def test_one_search_shows_that_all_was_read(opened: Open) -> None:
-    """If a search finds what was read before, the library answers the other queries, with the day of reading."""
+    """If a search finds known passages, the library answers the other queries, with the day of reading."""
     facts = FactEngine()
     app = after_a_research(opened, facts)
     found = ask(app, FURTHER)

@@ -100,7 +100,7 @@ def test_the_ages_are_those_of_the_newest_and_oldest_passage(call: Call, app: Ap
 
 
 def test_results_of_passages_come_in_parts(call: Call, app: App, engine: Engine) -> None:
-    """From an offset on, without a live call; beyond the last one, the call is refused."""
+    """Results from an offset on come without a live call; beyond the last one, the call is refused."""
     hold(app, "The pool of the gateway does hold connections.", "https://docs.example.org/more")
     answer = payload(call(offset=1))
     assert ([each["url"] for each in answer["results"]], answer["total"]) == (["https://docs.example.org/more"], 2)
@@ -140,7 +140,7 @@ def test_other_questions_are_searched_as_before(call: Call, engine: Engine) -> N
 
 @pytest.mark.parametrize("mode", [Mode(origin="evaluation"), Mode(origin="experiment"), Mode(read=False)])
 def test_some_servers_never_answer_from_passages(call: Call, engine: Engine, mode: Mode) -> None:
-    """Those of evaluations and experiments, and those that read no cache, also where a caller allows it."""
+    """Searches of evaluations and experiments, and those that read no cache, also where a caller allows it."""
     answer = payload(call(reuse="passages"))
     assert (answer["answered"], answer["reuse"], engine.asked) == ("live", None, [QUESTION])
 
