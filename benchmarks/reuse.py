@@ -22,10 +22,12 @@ from benchmarks.rows import at_least, workplace
 from harness.app import App
 from harness.core.calibration import interval
 from harness.library import ReadDocument
-from harness.ports import SearchResult
+from harness.models.local.embedder import MiniLM
+from harness.ports import SearchResult, silent
 from harness.research.result import Research
 from harness.settings import Settings
 from harness.settings.mode import Mode
+from harness.sources.corpus.engine import open_corpus
 
 EARLY = "answered from the library"
 """Reason to stop of a research without a search."""
@@ -69,6 +71,16 @@ def ask(questions: Sequence[Question], contender: str, data: Path, corpora: Path
             print(f"\r{contender}: {number} of {len(questions)}", end="", flush=True)
     print()
     return asked
+
+
+def embed_corpora(questions: Sequence[Question], folder: Path) -> None:
+    """Index and embed the corpora of the questions, so that every contender searches them by meaning, too."""
+    for spec in dict.fromkeys(each.engine for each in questions):
+        corpus = open_corpus(spec.partition(":")[2], folder, silent, MiniLM())
+        try:
+            corpus.embed()
+        finally:
+            corpus.close()
 
 
 def _is_held(app: App, question: Question) -> bool:
@@ -270,6 +282,7 @@ def main() -> None:
             ask_attacks(HERE / "attacks.jsonl", written[: arguments.attacked], folder / "attacks")
         for name, questions in streams.items():
             if not arguments.only or name in arguments.only:
+                embed_corpora(questions, folder / "corpora")
                 runs = {
                     each: ask(questions, each, folder / name / each.replace(" ", "-"), folder / "corpora")
                     for each in CONTENDERS

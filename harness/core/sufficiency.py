@@ -2,8 +2,8 @@
 
 A passage that answers shows it: the reader finds it likely to answer, and words and vectors both rank it first. A
 logistic regression joins these signs. Passages that look alike are the danger: they answer for another version, year or
-name. So no number and no name of the question may be missing, and if the passage also mentions another version or year,
-the question is searched.
+name. So no number and no name of the question may be missing, nor most of its words, and if the passage also mentions
+another version or year, the question is searched.
 """
 
 import math
@@ -32,6 +32,10 @@ PROBE_SIMILARITY = 0.3
 """Cosine similarity from which on a passage may be about the question."""
 COVERED = 0.3
 """Share of the results of a search that were read before, from which on the library covers its subject."""
+LEAST_WORDS = 0.6
+"""Share of the question's words, rare ones counting more, that a passage needs for an answer: others turn it round (what
+keeps the changes, what throws them away).
+"""
 UNREAD_SIMILARITY = 0.75
 """Cosine similarity from which on a passage with all words of the question answers it where no reader can read it."""
 LEAST_SECOND = 0.05
@@ -140,9 +144,11 @@ def _decided(probability: float, enough: bool, best: HeldEvidence, reasons: list
         reasons.append(f"it does not mention {' or '.join(best.lacks)}")
     if best.rivals:
         reasons.append(f"it also mentions {', '.join(best.rivals)}")
+    if best.words < LEAST_WORDS:
+        reasons.append(f"it has {best.words:.0%} of the question's words")
     state: State = "not answered"
     if probability >= PARTLY:
-        state = "answered" if enough and best.clean else "partly"
+        state = "answered" if enough and best.clean and best.words >= LEAST_WORDS else "partly"
     return Sufficiency(state, round(probability, 4), tuple(reasons))
 
 

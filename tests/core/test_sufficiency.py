@@ -2,6 +2,7 @@
 
 import math
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,12 +12,15 @@ from msgspec.structs import replace
 from harness.core.sufficiency import (
     LEAST,
     PARTLY,
+    PROBE_SIMILARITY,
     UNREAD_SIMILARITY,
     HeldEvidence,
+    covered,
     features,
     least_probability,
     score,
     sufficiency,
+    worth_a_probe,
 )
 
 SURE = HeldEvidence(relevance=0.99, similarity=0.8, by_words=1, by_meaning=1, words=1.0)
@@ -57,13 +61,28 @@ def test_without_passages_nothing_is_answered() -> None:
     [
         ({"lacks": ("3.12",)}, "it does not mention 3.12"),
         ({"rivals": ("python 3.11", "2023")}, "it also mentions python 3.11, 2023"),
+        ({"words": 0.55}, "it has 55% of the question's words"),
     ],
 )
-def test_a_look_alike_needs_a_search(change: dict[str, tuple[str, ...]], reason: str) -> None:
-    """However likely it answers: another version or year looks the same to a reader."""
+def test_a_look_alike_needs_a_search(change: dict[str, Any], reason: str) -> None:
+    """However likely it answers: another version, year or wording looks the same to a reader."""
     found = sufficiency([replace(SURE, **change), replace(SURE, **change)], SHARE)
     assert found.state == "partly"
     assert reason in found.reasons
+
+
+@pytest.mark.parametrize(("known", "all_there"), [(3, True), (2, False), (0, False), (10, True)])
+def test_three_known_results_in_ten_cover_a_subject(known: int, all_there: bool) -> None:
+    """A search without results shows nothing."""
+    assert covered([True] * known + [False] * (10 - known)) is all_there
+    assert not covered([])
+
+
+def test_only_near_passages_are_worth_a_probe() -> None:
+    """A library about other things costs no extra step."""
+    assert worth_a_probe([replace(UNSURE, similarity=PROBE_SIMILARITY)])
+    assert not worth_a_probe([replace(SURE, similarity=PROBE_SIMILARITY - 0.01)])
+    assert not worth_a_probe([])
 
 
 def test_a_passage_without_a_rival_is_preferred() -> None:
