@@ -138,7 +138,9 @@ class Gatherer:
                     self._follow_ups += query not in self._planned
                     asked.append(search_in_library(query, passages, self._cache.now))
             queries = [query for query in queries if not held[query]]
-        return asked + (self._ask_engines(queries, what) if queries else [])
+        if queries and (not asked or self._calls_left(len(self._services.engines))):
+            asked += self._ask_engines(queries, what)
+        return asked
 
     def _note_reused(self, passages: Sequence[UsedPassage], spared: int) -> None:
         """Note passages of the library that spare every engine this many searches."""

@@ -262,7 +262,7 @@ def test_an_explanation_gives_reasons(harness: Program) -> None:
     }  # fmt: skip
     (candidate,) = told["candidates"]
     assert set(candidate) == {
-        "query", "similarity", "required", "probability", "age_seconds", "guards", "objections", "refused",
+        "query", "similarity", "required", "probability", "age_seconds", "guards", "objections", "refused", "reason",
     }  # fmt: skip
     assert candidate["objections"] == ["negation"]
     assert "opposites" in candidate["guards"]["negation"]

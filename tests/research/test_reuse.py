@@ -360,6 +360,16 @@ def test_a_repeat_of_a_searched_question_is_the_same(opened: Open) -> None:
     assert [each.engine for each in second.gathered.searches] == [each.engine for each in first.gathered.searches]
 
 
+@pytest.mark.parametrize("most", [1, 2])
+def test_the_first_search_counts_as_a_live_call(opened: Open, most: int) -> None:
+    """No more searches go out than are allowed, though they go out in two steps."""
+    facts = FactEngine()
+    app = after_a_research(opened, facts, max_live_calls=most)
+    facts.more = 9
+    ask(app, FURTHER)
+    assert len(facts.asked) == most
+
+
 def test_a_failing_probe_proves_nothing(opened: Open) -> None:
     """If the first search fails, the others go out."""
     facts = FactEngine()
