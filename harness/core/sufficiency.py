@@ -33,8 +33,8 @@ PROBE_SIMILARITY = 0.3
 COVERED = 0.3
 """Share of the results of a search that were read before, from which on the library covers its subject."""
 LEAST_WORDS = 0.6
-"""Share of the question's words, rare ones counting more, that a passage needs for an answer: others turn it round (what
-keeps the changes, what throws them away).
+"""Share of the question's words, rare ones counting more, that a passage needs for an answer: one with fewer may say
+the opposite (what keeps the changes, what throws them away).
 """
 UNREAD_SIMILARITY = 0.75
 """Cosine similarity from which on a passage with all words of the question answers it where no reader can read it."""

@@ -14,7 +14,7 @@ from harness.core.required_terms import all_numbers, lacking, lacking_words, req
 from harness.core.search_engines import LIBRARY
 from harness.core.sufficiency import HeldEvidence, Sufficiency, covered, sufficiency, worth_a_probe
 from harness.core.text import stems
-from harness.errors import ReaderError, StoreError
+from harness.errors import ReaderError, SearchError, StoreError
 from harness.library import FoundPassage, HeldPassage, Library
 from harness.library.held_passages import engine_id
 from harness.library.library_engine import results_of
@@ -104,7 +104,7 @@ class Reusing:
 
         Raises:
             EmbeddingError: the embedder failed.
-            StoreError: the store cannot be used.
+            StoreError: the store cannot be read.
         """
         reader = self._services.answering
         try:
@@ -148,16 +148,17 @@ class Reusing:
         """Return whether these searches show that the library covers their subject.
 
         Raises:
-            StoreError: the store cannot be used.
+            StoreError: the store cannot be read.
         """
-        cache = self._cache
-        if cache.policy.offline:  # the passages are all that there is
+        if self._cache.policy.offline:  # the passages are all that there is
             return True
+        if any(isinstance(each.outcome, SearchError) for each in asked):
+            return False
 
         def known(library: Library) -> bool:
             results = [each for search in asked for each in search.results]
-            known = [library.has_read(str(each.get("href")), str(each.get("body")), self._began) for each in results]
-            return covered(known)
+            texts = [(str(each.get("href") or ""), str(each.get("body") or "")) for each in results]
+            return covered([library.has_read(*each, self._began) for each in texts])
 
         return self._stored("covered", [self._plan.queries, [each.query for each in asked]], known, False)
 
@@ -165,7 +166,7 @@ class Reusing:
         """Return the passages that the library has for a query, without reading them; none offline if it is cached.
 
         Raises:
-            StoreError: the store cannot be used.
+            StoreError: the store cannot be read.
         """
         most, engines, cache = self._gathering.max_results, self._services.engines, self._cache
         if cache.policy.offline and _is_cached(query, engines, self._gathering, cache):
@@ -203,11 +204,19 @@ class Reusing:
         if self._off:
             return nothing
         library = self._library
+
+        def value() -> T:
+            try:
+                return nothing if library is None else compute(library)
+            except StoreError as error:  # a full disk: searches are answered all the same
+                log.warning("passages that were read before are not used: %s", error)
+                return nothing
+
         return self._cache.derived.get(
             self._plan.question,
             f"{VERSION} {self._gathering.reuse_max_age} {what}",
             [sources, self._allowed],
-            lambda: nothing if library is None else compute(library),
+            value,
             type(nothing),
             ttl=self._ttl,
             worth=worth,

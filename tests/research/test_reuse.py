@@ -13,7 +13,7 @@ from harness.cli.report import decisions, summary
 from harness.cli.snapshot_commands import _lines_of_run as lines_of_run
 from harness.core.freshness import DAY, HOUR, NEVER
 from harness.core.tables import LIBRARY
-from harness.errors import OfflineMiss, SearchError
+from harness.errors import OfflineMiss, SearchError, StoreError
 from harness.library import ReadDocument
 from harness.models.from_settings import Models
 from harness.ports import SearchResult
@@ -25,7 +25,7 @@ from harness.research.saved_report import saved_research
 from harness.settings import RecordedRun, Settings
 from harness.settings.mode import Mode
 from harness.storage.snapshots import write_snapshot
-from tests.fakes import WordEmbedder, WordReader
+from tests.fakes import WordEmbedder, WordReader, refusing
 
 QUESTION = "how many connections does the gateway pool hold"
 TEXT = "This is how many connections does the gateway pool hold by default and it is ten of them."
@@ -368,6 +368,17 @@ def test_the_first_search_counts_as_a_live_call(opened: Open, most: int) -> None
     facts.more = 9
     ask(app, FURTHER)
     assert len(facts.asked) == most
+
+
+@pytest.mark.parametrize("method", ["rows.touch", "locks.hold"])
+def test_a_library_that_cannot_be_written_stops_no_research(opened: Open, engine: Engine, method: str) -> None:
+    """The engines answer as if nothing were held."""
+    app = opened()
+    hold(app)
+    app.library._store = refusing(StoreError("disk full"), method, store=app.store)
+    app.library.index._store = app.library._store
+    assert ask(app).gathered.reused == ()
+    assert len(engine.asked) == len(make_plan(QUESTION).queries)
 
 
 def test_a_failing_probe_proves_nothing(opened: Open) -> None:
