@@ -73,7 +73,7 @@ def result_stream(pages: Path, rows: int | None, folder: Path) -> list[Question]
         for number, page in enumerate(recorded):
             for place, result in enumerate(page["results"]):
                 document = {"id": f"{number}-{place}", "title": result["title"], "text": result["body"] or "",
-                            "href": result["href"]}  # fmt: skip
+                            "url": result["href"]}  # fmt: skip
                 file.write(orjson.dumps(document) + b"\n")
     written = [json.loads(line) for line in (HERE / "result_questions.jsonl").read_text().splitlines()]
     engine, questions, done = f"corpus:{corpus}", list[Question](), dict[int, None]()
@@ -95,7 +95,7 @@ def literature(scifact_folder: Path, pubmedqa_file: Path, count: int, folder: Pa
     corpus = folder / "literature.jsonl"
     with corpus.open("wb") as file:
         for document in (each for task in tasks for each in task.documents):
-            file.write(orjson.dumps({**document, "href": _abstract(document["id"])}) + b"\n")
+            file.write(orjson.dumps({**document, "url": _abstract(document["id"])}) + b"\n")
     asked = [
         Question(each.text, task.name, f"corpus:{corpus}", documents=tuple(map(_abstract, sorted(each.relevant))))
         for task in tasks
@@ -123,7 +123,7 @@ def _article_file(articles: Path, folder: Path) -> Path:
             lines = each["articleBody"].splitlines()
             title = next((line for line in lines if line.strip()), "")[:100]
             opened.write(
-                orjson.dumps({"id": each["id"], "title": title, "text": each["articleBody"], "href": each["url"]})
+                orjson.dumps({"id": each["id"], "title": title, "text": each["articleBody"], "url": each["url"]})
                 + b"\n"
             )
     return file
