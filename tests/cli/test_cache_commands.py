@@ -199,12 +199,12 @@ def test_no_results_are_kept_for_a_while(harness: Program, notes: str, monkeypat
 def test_counts_add_up_over_runs(harness: Program, notes: str) -> None:
     """Hits by kind, misses, and the live calls saved; those of threads, processes and researches alike."""
     empty = harness("cache", "stats", "--json").told
-    assert empty["hits"] == {"exact": 0, "semantic": 0, "stale": 0, "no results": 0}
+    assert empty["hits"] == {"exact": 0, "semantic": 0, "stale": 0, "no results": 0, "library": 0}
     assert (empty["misses"], empty["live_calls_saved"]) == (0, 0)
     for query in ("client retry budget", "client retry budget", "retry budget of the client", "zymurgy", "zymurgy"):
         harness("search", query, "-e", notes)
     told = harness("cache", "stats", "--json").told
-    assert told["hits"] == {"exact": 1, "semantic": 1, "stale": 0, "no results": 1}
+    assert told["hits"] == {"exact": 1, "semantic": 1, "stale": 0, "no results": 1, "library": 0}
     assert (told["misses"], told["live_calls_saved"]) == (2, 3)
     answered = harness("research", "what is a retry budget", "-e", notes, "--json").told["answered"]
     after = harness("cache", "stats", "--json").told
