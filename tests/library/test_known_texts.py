@@ -11,7 +11,7 @@ from tests.library.documents import LONG, NOW, POOL, TEXT, Pages, document, resu
 
 
 def test_a_text_is_known_once_it_was_read(cache: Cache, library: Library) -> None:
-    """Wherever it was read; what is read from a moment on is not known before it."""
+    """Wherever it was read; a text read from a moment on is not known before it."""
     cache.searches.put("how large is a pool", [result()])
     library.index.update()
     assert library.has_read(POOL, TEXT, NOW + 1)
