@@ -195,7 +195,7 @@ class App:
         cache = self.cache  # opened first: if it cannot be, no engine is asked
         engines = self.sources.engines(specs)
         if reuse and self._may_reuse:
-            from harness.research.reuse import held_answer
+            from harness.research.held_answers import held_answer
 
             if held := held_answer(query, self.library, engines, self.settings, cache, self.progress):
                 return [held], held.results

@@ -24,7 +24,7 @@ from harness.app import App
 from harness.core.sufficiency import features
 from harness.library import HeldPassage, ReadDocument
 from harness.models.local.tokenizer import rarity
-from harness.research.reuse import FOUND, READ, held_evidence
+from harness.research.held_answers import FOUND, READ, held_evidence
 from harness.settings import Settings
 
 WRITTEN = Path(__file__).with_name("written") / "held"

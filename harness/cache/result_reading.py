@@ -4,7 +4,8 @@ import logging
 from collections.abc import Sequence
 from typing import Self
 
-from harness.core.equivalence.results import ResultDecision, decide_by_results, least_probability, read_result
+from harness.core.equivalence.results import LEAST, ResultDecision, decide_by_results, read_result
+from harness.core.reading_calibration import least_probability
 from harness.errors import EmbeddingError, ReaderError
 from harness.library.relevance import relevance
 from harness.ports import Embedder, Reader
@@ -23,7 +24,7 @@ class ResultReading:
     @classmethod
     def of(cls, reader: Reader, embedder: Embedder, max_wrong: float) -> Self | None:
         """Return the reading; `None` if no calibrated probability is enough for `max_wrong`."""
-        return cls(reader, embedder, max_wrong) if least_probability(max_wrong) <= 1 else None
+        return cls(reader, embedder, max_wrong) if least_probability(max_wrong, LEAST) <= 1 else None
 
     def __init__(self, reader: Reader, embedder: Embedder, max_wrong: float) -> None:
         self._reader = reader

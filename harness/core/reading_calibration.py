@@ -1,6 +1,7 @@
 """Decisions from what a reader says: thresholds, and the weights that join its reading with similarity of vectors."""
 
 import math
+from collections.abc import Mapping
 from typing import Annotated, TypeAlias
 
 from msgspec import Meta, Struct
@@ -34,10 +35,22 @@ class ReadingCalibration(Struct, frozen=True, forbid_unknown_fields=True):
     def relevance(self, probability: float, similarity: float) -> float:
         """Return how likely (0..1) a text answers, by the reader's probability and by cosine similarity."""
         of_reader, of_similarity, constant = self.weights
-        sure = min(max(probability, _SURE), 1 - _SURE)
-        return sigmoid(of_reader * math.log(sure / (1 - sure)) + of_similarity * similarity + constant)
+        return sigmoid(of_reader * log_odds(probability, _SURE) + of_similarity * similarity + constant)
 
 
 def sigmoid(logit: float) -> float:
     """Return the probability of a logit."""
     return 1 / (1 + math.exp(-logit)) if logit > 0 else math.exp(logit) / (1 + math.exp(logit))
+
+
+def log_odds(probability: float, least: float) -> float:
+    """Return the log-odds of a probability (0..1), taken to be at least `least` away from 0 and from 1."""
+    sure = min(1 - least, max(least, probability))
+    return math.log(sure / (1 - sure))
+
+
+def least_probability(max_wrong: float, calibrated: Mapping[float, float]) -> float:
+    """Return the least probability (0..1) that a decision needs, so that at most the share `max_wrong` of the wrong
+    cases reaches it; above 1 if none is calibrated. `calibrated` has the least probability for each share.
+    """
+    return min((least for share, least in calibrated.items() if share <= max_wrong), default=math.inf)

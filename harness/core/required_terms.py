@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable
 from itertools import groupby
 
+from msgspec import Struct
+
 from harness.core.equivalence.spelling import names_in
 
 _TERM = re.compile(r"(?<![\w.])v?\d[\d.,]*\d(?![\w])|(?<![\w.,])\d{3,}(?!\w)")
@@ -69,6 +71,23 @@ def lacking_words(names: Iterable[str], text: str) -> tuple[str, ...]:
     """Return those of `names` of which `text` lacks a word. Stricter than `lacking_names`. Never raises."""
     held = set(_WORD.findall(text.casefold()))
     return tuple(name for name in names if not held.issuperset(_WORD.findall(name.casefold())))
+
+
+class TermCheck(Struct, frozen=True, kw_only=True):
+    """Terms of a question that a text `lacks`, numbers and names, and the `rivals` of these that it mentions."""
+
+    lacks: tuple[str, ...] = ()
+    rivals: tuple[str, ...] = ()
+
+    @property
+    def clean(self) -> bool:
+        """Whether it has every number and name of the question, and none that could be taken for one."""
+        return not self.lacks and not self.rivals
+
+
+def lacking_terms(question: str, text: str) -> tuple[str, ...]:
+    """Return the numbers and names of a question that a text does not have. Never raises."""
+    return lacking(all_numbers(question), text) + lacking_words(required_names(question), text)
 
 
 def rival_terms(question: str, text: str) -> tuple[str, ...]:

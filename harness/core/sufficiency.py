@@ -6,14 +6,14 @@ name. So no number and no name of the question may be missing, nor most of its w
 another version or year, the question is searched.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from harness.core.reading_calibration import sigmoid
+from harness.core.reading_calibration import least_probability, log_odds, sigmoid
+from harness.core.required_terms import TermCheck
 
 State: TypeAlias = Literal["answered", "partly", "not answered"]
 
@@ -44,7 +44,7 @@ _SURE = 1e-3
 _UNRANKED = 60
 
 
-class HeldEvidence(Struct, frozen=True, kw_only=True):
+class HeldEvidence(TermCheck, frozen=True, kw_only=True):
     """Signs of one held passage for a question: `relevance` (0..1), how likely it answers, `None` if no reader read it;
     cosine `similarity`; its ranks `by_words` and `by_meaning` (1 is best), if any; the share of the question's
     `words` that it has (0..1); the numbers and names of the question that it `lacks`, and the `rivals` of these that it
@@ -56,13 +56,6 @@ class HeldEvidence(Struct, frozen=True, kw_only=True):
     by_words: int | None
     by_meaning: int | None
     words: float
-    lacks: tuple[str, ...] = ()
-    rivals: tuple[str, ...] = ()
-
-    @property
-    def clean(self) -> bool:
-        """Whether it has every number and name of the question, and none that could be taken for one."""
-        return not self.lacks and not self.rivals
 
 
 class Sufficiency(Struct, frozen=True):
@@ -87,7 +80,7 @@ def sufficiency(evidence: Sequence[HeldEvidence], max_wrong: float) -> Sufficien
     best = max(read, key=lambda each: (each.clean, each.relevance))
     probability = sigmoid(score(features(best, read)))
     reasons = [f"the likeliest passage answers with {probability:.0%}"]
-    least = least_probability(max_wrong)
+    least = least_probability(max_wrong, LEAST)
     if probability < least:
         reasons.append(f"less than {least:.0%}")
     return _decided(probability, probability >= least, best, reasons)
@@ -111,9 +104,10 @@ def features(best: HeldEvidence, read: Sequence[HeldEvidence]) -> dict[str, floa
     """Return the signs that `WEIGHTS` weigh, of the likeliest passage and of the second one that was read."""
     others = list(read)
     others.remove(best)
+    second = max((each.relevance or 0.0 for each in others), default=0.0)
     return {
-        "relevance": _logit(best.relevance or 0.0),
-        "second": _logit(max((each.relevance or 0.0 for each in others), default=0.0), LEAST_SECOND),
+        "relevance": log_odds(best.relevance or 0.0, _SURE),
+        "second": log_odds(max(second, LEAST_SECOND), _SURE),
         "by_words": 1 / (best.by_words or _UNRANKED),
         "by_meaning": 1 / (best.by_meaning or _UNRANKED),
     }
@@ -122,13 +116,6 @@ def features(best: HeldEvidence, read: Sequence[HeldEvidence]) -> dict[str, floa
 def score(signs: Mapping[str, float]) -> float:
     """Return the logit of the probability that held passages answer."""
     return CONSTANT + sum(WEIGHTS[name] * value for name, value in signs.items())
-
-
-def least_probability(max_wrong: float) -> float:
-    """Return the probability at which at most this share of questions without a held answer counts as answered; above
-    1 if none is known.
-    """
-    return min((least for share, least in LEAST.items() if share <= max_wrong), default=math.inf)
 
 
 def _unread(evidence: Sequence[HeldEvidence]) -> Sufficiency:
@@ -150,8 +137,3 @@ def _decided(probability: float, enough: bool, best: HeldEvidence, reasons: list
     if probability >= PARTLY:
         state = "answered" if enough and best.clean and best.words >= LEAST_WORDS else "partly"
     return Sufficiency(state, round(probability, 4), tuple(reasons))
-
-
-def _logit(probability: float, least: float = _SURE) -> float:
-    sure = min(max(probability, least), 1 - _SURE)
-    return math.log(sure / (1 - sure))

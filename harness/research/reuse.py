@@ -1,4 +1,4 @@
-"""Reuse of passages: a research or a search asks the library first, and decides what needs no search."""
+"""Reuse of passages: a research asks the library first, and decides which queries need no search."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -7,33 +7,28 @@ from typing import TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from harness.cache import Answer, Cache, Results
-from harness.core.entries import Hit
-from harness.core.keys import canonical_json
-from harness.core.required_terms import all_numbers, lacking, lacking_words, required_names, rival_terms
-from harness.core.search_engines import LIBRARY
-from harness.core.sufficiency import HeldEvidence, Sufficiency, covered, sufficiency, worth_a_probe
+from harness.cache import Cache, Results
+from harness.core.sufficiency import covered
 from harness.core.text import stems
 from harness.errors import ReaderError, SearchError, StoreError
-from harness.library import FoundPassage, HeldPassage, Library
-from harness.library.held_passages import engine_id
-from harness.library.library_engine import results_of
-from harness.ports import Progress, SearchEngine, silent
+from harness.library import FoundPassage, Library
 from harness.research.gathering import DecidedQuestion, GatheredSource, ReusedPassage
+from harness.research.held_answers import (
+    ask_library,
+    engine_key,
+    is_cached,
+    library_search,
+    may_be_replaced,
+    passages_for,
+)
 from harness.research.planner import Plan
-from harness.research.relevance import Wording
-from harness.research.search import EngineSearch, ReusedAnswer
+from harness.research.search import EngineSearch
 from harness.research.services import ResearchServices
-from harness.settings import GatheringSettings, Settings
+from harness.settings import GatheringSettings
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
-FOUND = 20
-"""Passages that a sub-question may bring."""
-READ = 12
-"""Passages that the reader reads for each sub-question, the best by rank: 0.1 to 0.3 s."""
-CORPUS = "corpus"
 VERSION = "library-2"
 """Change it when the decision changes: what was decided before then no longer counts."""
 
@@ -93,10 +88,10 @@ class Reusing:
         self._cache = cache
         self._ttl = ttl
         replay = cache.policy.replay
-        self._off = gathering.reuse == "off" or not _may_be_replaced(services.engines)
+        self._off = gathering.reuse == "off" or not may_be_replaced(services.engines)
         self._off |= services.library is None and not replay
         self._library = None if replay else services.library
-        self._allowed = sorted(map(_id, services.engines))
+        self._allowed = sorted(map(engine_key, services.engines))
         self._began = cache.now if cache.began is None else cache.began
 
     def begin(self) -> Reuse:
@@ -122,19 +117,19 @@ class Reusing:
 
     def _decided(self, library: Library) -> Reuse:
         services, gathering, cache = self._services, self._gathering, self._cache
-        if all(_is_cached(query, services.engines, gathering, cache) for query in self._plan.queries):
+        if all(is_cached(query, services.engines, gathering, cache) for query in self._plan.queries):
             return Reuse()
         decided: list[DecidedQuestion] = []
         used: dict[str, UsedPassage] = {}
         probes: list[str] = []
         for question, queries in sub_questions(self._plan).items():
             about = self._plan.question
-            held = _ask(question, library, services.engines, gathering, cache, services.progress, about)
+            held = ask_library(question, library, services.engines, gathering, cache, services.progress, about)
             state, spared = held.decision.state, tuple[str, ...]()
             if state == "answered":
                 spared = queries
             elif state == "partly" and cache.policy.offline:  # the passages are all that there is
-                spared = tuple(each for each in queries if not _is_cached(each, services.engines, gathering, cache))
+                spared = tuple(each for each in queries if not is_cached(each, services.engines, gathering, cache))
             elif held.worth_a_probe:
                 probes.append(queries[0])
             decided.append(DecidedQuestion(question, held.decision, spared))
@@ -169,7 +164,7 @@ class Reusing:
             StoreError: the store cannot be read.
         """
         most, engines, cache = self._gathering.max_results, self._services.engines, self._cache
-        if cache.policy.offline and _is_cached(query, engines, self._gathering, cache):
+        if cache.policy.offline and is_cached(query, engines, self._gathering, cache):
             return ()
 
         def found(library: Library) -> UsedPassages:
@@ -178,7 +173,7 @@ class Reusing:
                 most,
                 read=0,
                 max_age=self._gathering.reuse_max_age,
-                only=_from(engines),
+                only=passages_for(engines),
                 about=self._plan.question,
                 progress=self._services.progress,
             )
@@ -223,26 +218,6 @@ class Reusing:
         )
 
 
-def _is_cached(
-    query: str,
-    engines: Sequence[SearchEngine],
-    gathering: GatheringSettings,
-    cache: Cache,
-    *,
-    by_meaning: bool = False,
-) -> bool:
-    return all(
-        cache.searches.holds(
-            query,
-            max_results=gathering.max_results,
-            engine=engine.name,
-            options=engine.options,
-            by_meaning=by_meaning,
-        )
-        for engine in engines
-    )
-
-
 def sub_questions(plan: Plan) -> dict[str, tuple[str, ...]]:
     """Return the sub-questions of a plan, each with its queries: queries whose words are those of the question, or
     one more ("explained"), belong to the question itself.
@@ -254,138 +229,10 @@ def sub_questions(plan: Plan) -> dict[str, tuple[str, ...]]:
     return {question: tuple(queries) for question, queries in found.items()}
 
 
-def held_answer(
-    query: str,
-    library: Library,
-    engines: Sequence[SearchEngine],
-    settings: Settings,
-    cache: Cache,
-    progress: Progress = silent,
-) -> EngineSearch | None:
-    """Return the passages that answer a search, as the results of the engine `library`; `None` if they do not, if they
-    cannot be read, or if the cache answers every engine's search.
-
-    Raises:
-        InvalidInput: an unusable query.
-        StoreError: the cache cannot be read.
-    """
-    if (
-        cache.policy.replay
-        or not _may_be_replaced(engines)
-        or _is_cached(query, engines, settings, cache, by_meaning=True)
-    ):
-        return None
-    try:
-        held = _ask(query, library, engines, settings, cache, progress)
-        least = library.least_relevance or 0.0
-        passages = [each.passage for each in held.passages if each.relevance is None or each.relevance >= least]
-        if held.decision.state != "answered" or not passages:
-            return None
-        library.touch([each.key for each in passages])
-    except StoreError as error:
-        log.warning("passages that were read before are not used: %s", error)
-        return None
-    results: Results = [dict(each) for each in results_of(passages)[: settings.max_results]]
-    shown = {each["href"] for each in results}
-    ages = sorted(max(0.0, cache.now - each.fetched_at) for each in passages if each.url in shown)
-    cache.usage.count("library", len(engines))
-    reused = ReusedAnswer(len(ages), ages[0], ages[-1], held.decision)
-    return replace(_library_search(query, results, ages[-1]), reused=reused)
-
-
 def search_in_library(query: str, passages: Sequence[UsedPassage], now: float) -> EngineSearch:
     """Return passages as a search of the library that was answered, one result for each."""
     results: Results = [{"title": each.passage.title, "href": each.passage.url, "body": each.text} for each in passages]
-    return _library_search(query, results, max(0.0, now - min(each.passage.fetched_at for each in passages)))
-
-
-def _library_search(query: str, results: Results, age: float) -> EngineSearch:
-    hit = Hit(results, "library", query, 1.0, age, origin=LIBRARY)
-    return EngineSearch(query, LIBRARY, Answer(results, hit, "library"))
-
-
-class _Held(Struct, frozen=True):
-    """Passages of the library about a question: whether they answer, the passages that lack nothing that is asked, and
-    whether any is near.
-    """
-
-    decision: Sufficiency
-    passages: tuple[FoundPassage, ...]
-    worth_a_probe: bool
-
-
-def _ask(
-    question: str,
-    library: Library,
-    engines: Sequence[SearchEngine],
-    gathering: GatheringSettings,
-    cache: Cache,
-    progress: Progress,
-    about: str = "",
-) -> _Held:
-    is_from, began = _from(engines), cache.began
-
-    def may_be_used(passage: HeldPassage) -> bool:
-        return (began is None or passage.fetched_at < began) and is_from(passage)
-
-    found = library.search(
-        question, FOUND, read=READ, max_age=gathering.reuse_max_age, only=may_be_used, about=about, progress=progress
-    )
-    evidence = held_evidence(question, found, library.rarity)
-    usable = tuple(each for each, signs in zip(found, evidence, strict=True) if not signs.lacks)
-    decision = sufficiency(evidence, gathering.max_wrong_reuse)
-    if not usable and decision.state != "not answered":
-        decision = replace(decision, state="not answered")
-    return _Held(decision, usable, bool(usable) and worth_a_probe(evidence))
-
-
-def _may_be_replaced(engines: Sequence[SearchEngine]) -> bool:
-    """Return whether passages may answer for these engines: not for the library itself, nor where results are limited
-    to a time range or by strict safe search.
-    """
-    return not any(
-        engine.name == LIBRARY
-        or engine.options.get("timelimit")
-        or engine.options.get("time_range")
-        or engine.options.get("safesearch") == "on"
-        for engine in engines
-    )
-
-
-def _from(engines: Sequence[SearchEngine]) -> Callable[[HeldPassage], bool]:
-    """Return the condition for passages that may replace results of these engines: not those of another corpus."""
-    allowed = set(map(_id, engines))
-    only_corpora = all(engine.name == CORPUS for engine in engines)
-
-    def may_be_used(passage: HeldPassage) -> bool:
-        return passage.engine in allowed if passage.engine.startswith(f"{CORPUS} ") else not only_corpora
-
-    return may_be_used
-
-
-def held_evidence(question: str, found: Sequence[FoundPassage], rarity: Callable[[str], int]) -> list[HeldEvidence]:
-    """Return the signs of found passages for a question."""
-    numbers, names, wording = all_numbers(question), required_names(question), Wording.of(question, rarity)
-    evidence = []
-    for each in found:
-        text = each.passage.in_context
-        held = frozenset(stems(text))
-        evidence.append(
-            HeldEvidence(
-                relevance=each.relevance,
-                similarity=each.similarity or 0.0,
-                by_words=each.by_words,
-                by_meaning=each.by_meaning,
-                words=wording.share(held),
-                lacks=lacking(numbers, text) + lacking_words(names, text),
-                rivals=rival_terms(question, text),
-            )
-        )
-    return evidence
-
-
-def _id(engine: SearchEngine) -> str:
-    return engine_id(engine.name, canonical_json(dict(engine.options)))
+    return library_search(query, results, max(0.0, now - min(each.passage.fetched_at for each in passages)))
 
 
 def _reused(found: FoundPassage) -> ReusedPassage:

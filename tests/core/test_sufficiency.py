@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from harness.core.reading_calibration import least_probability
 from harness.core.sufficiency import (
     LEAST,
     PARTLY,
@@ -17,7 +18,6 @@ from harness.core.sufficiency import (
     HeldEvidence,
     covered,
     features,
-    least_probability,
     score,
     sufficiency,
     worth_a_probe,
@@ -44,7 +44,7 @@ def test_a_likely_passage_that_is_ranked_first_answers() -> None:
     """And the reason has its probability."""
     found = sufficiency([UNSURE, SURE, SURE], SHARE)
     assert found.state == "answered"
-    assert found.probability > least_probability(SHARE)
+    assert found.probability > least_probability(SHARE, LEAST)
     assert found.reasons == (f"the likeliest passage answers with {found.probability:.0%}",)
 
 
@@ -94,8 +94,8 @@ def test_a_passage_without_a_rival_is_preferred() -> None:
 def test_fewer_wrong_answers_need_a_surer_passage() -> None:
     """A share below every known one is never reached."""
     assert all(LEAST[more] < LEAST[fewer] for fewer, more in pairwise(sorted(LEAST)))
-    assert least_probability(min(LEAST) / 2) == math.inf
-    assert least_probability(1.0) == min(LEAST.values())
+    assert least_probability(min(LEAST) / 2, LEAST) == math.inf
+    assert least_probability(1.0, LEAST) == min(LEAST.values())
     assert sufficiency([SURE, SURE], min(LEAST) / 2).state == "partly"
     assert min(LEAST.values()) > PARTLY
 

@@ -15,14 +15,26 @@ from harness.errors import OfflineMiss, StoreError
 from harness.identity import Identity
 from harness.library import Library, ReadDocument
 from harness.models.from_settings import Models
-from harness.research.reuse import held_answer
+from harness.research.held_answers import held_answer
 from harness.research.search import EngineSearch
 from harness.settings import Settings
 from harness.settings.mode import Mode
 from harness.sources.from_settings import Sources
 from tests.cli.program import Program
 from tests.fakes import FakeClock, MemoryStore, WordEmbedder, WordReader, refusing
-from tests.research.test_reuse import POOL, QUESTION, TEXT, Engine, Open, ask, engine, hold, opened
+from tests.research.test_reuse import (
+    POOL,
+    QUESTION,
+    TEXT,
+    Engine,
+    Open,
+    ask,
+    break_library,
+    engine,
+    hold,
+    opened,
+    search_with,
+)
 
 TIMEOUTS = "https://docs.example.org/timeouts"
 ADA = Identity("lab", "ada", "admin", "a" * 16)
@@ -226,7 +238,7 @@ def test_passages_of_another_tenant_never_answer(opened: Open, engine: Engine) -
     hold(app.serving(ADA))
     lent: list[App] = [app.serving(BOB), app, app.serving(ADA)]
     for each in lent:
-        each.sources.engines = lambda *_, **__: (engine,)  # type: ignore[method-assign]
+        search_with(each, engine)
     assert [how(each) for each in lent] == ["live", "live", "library"]
     assert len(engine.asked) == 2
 
@@ -282,9 +294,9 @@ def test_a_hit_by_meaning_answers_first(opened: Open, engine: Engine) -> None:
 def test_a_search_that_found_nothing_lately_answers_first(opened: Open, engine: Engine) -> None:
     """The engine has said that there is nothing."""
     app = opened()
-    found, engine.search = engine.search, lambda *_: []  # type: ignore[method-assign]
+    engine.silent = True
     assert search(app).results == []
-    engine.search = found  # type: ignore[method-assign]
+    engine.silent = False
     hold(app)
     assert how(app) == "no results"
 
@@ -294,7 +306,7 @@ def test_passages_answer_unless_every_engine_is_cached(opened: Open, engine: Eng
     app, other = opened(), Engine("other")
     app.search(QUESTION)
     hold(app)
-    app.sources.engines = lambda *_, **__: (engine, other)  # type: ignore[method-assign]
+    search_with(app, engine, other)
     assert how(app) == "library"
     assert other.asked == []
     app.search(QUESTION)
@@ -374,6 +386,5 @@ def test_a_failing_store_lets_the_engine_answer(opened: Open, engine: Engine, me
     """A search works without the library as it did before."""
     app = opened()
     hold(app)
-    app.library._store = refusing(StoreError("disk full"), method, store=app.store)
-    app.library.index._store = app.library._store
+    break_library(app, method)
     assert app.search(QUESTION, reuse=True)[0][0].engine == engine.name

@@ -34,21 +34,42 @@ OTHER = "what is the timeout of the gateway"
 
 
 class Engine:
-    """An engine that always finds one page about timeouts, and counts its searches."""
+    """An engine that always finds one page about timeouts, and counts its searches; `silent`: it finds nothing; for the
+    `failing` queries it fails.
+    """
 
     def __init__(self, name: str = "web", **options: Any) -> None:
         self.name = name
         self.options = options
         self.asked: list[str] = []
+        self.silent = False
+        self.failing: set[str] = set()
 
     def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
         """See `SearchEngine.search`."""
         self.asked.append(query)
+        if query in self.failing:
+            raise SearchError("refused")
+        return [] if self.silent else self.found()
+
+    def found(self) -> Sequence[SearchResult]:
+        """Return what it finds for any query."""
         body = "The timeout of the gateway is thirty seconds, which is what it is."
         return [SearchResult(title="Timeouts", href="https://docs.example.org/timeouts", body=body)]
 
 
 Open = Callable[..., App]
+
+
+def search_with(app: App, *engines: Engine) -> None:
+    """Let an app search with these engines, whichever its settings name."""
+    vars(app.sources)["engines"] = lambda *_, **__: engines
+
+
+def break_library(app: App, method: str) -> None:
+    """Let the library of an app meet a full disk at each call of a method of the store."""
+    app.library._store = refusing(StoreError("disk full"), method, store=app.store)
+    app.library.index._store = app.library._store
 
 
 @pytest.fixture
@@ -67,7 +88,7 @@ def opened(tmp_path: Path, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> I
         settings = Settings(data_dir=tmp_path / "data", read_pages=0, max_rounds=1, **changes)
         app = App(settings, mode)
         app.models.__dict__["embedder"] = WordEmbedder()
-        app.sources.engines = lambda *_, **__: (engine,)  # type: ignore[method-assign]
+        search_with(app, engine)
         apps.append(app)
         return app
 
@@ -255,9 +276,8 @@ class FactEngine(Engine):
         super().__init__()
         self.more = more
 
-    def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
-        """See `SearchEngine.search`."""
-        self.asked.append(query)
+    def found(self) -> Sequence[SearchResult]:
+        """See `Engine.found`."""
         new = [f"Something new about the gateway pool, number {len(self.asked)} {each}." for each in range(self.more)]
         return [
             SearchResult(title="Pool", href=f"https://docs.example.org/{place}", body=text)
@@ -268,11 +288,11 @@ class FactEngine(Engine):
 def after_a_research(opened: Open, facts: FactEngine, **changes: Any) -> App:
     """Return an app a day after the facts were read for another question."""
     with opened(Mode(at=1_795_000_000.0)) as first:
-        first.sources.engines = lambda *_, **__: (facts,)  # type: ignore[method-assign]
+        search_with(first, facts)
         ask(first, "what does the gateway pool do")
     facts.asked.clear()
     app = opened(Mode(at=1_795_000_000.0 + DAY), **changes)
-    app.sources.engines = lambda *_, **__: (facts,)  # type: ignore[method-assign]
+    search_with(app, facts)
     return app
 
 
@@ -323,7 +343,7 @@ def test_follow_ups_ask_the_library_too(opened: Open) -> None:
     facts = FactEngine()
     app = after_a_research(opened, facts)
     with app.serving(app.identity, max_rounds=3, min_novelty=0.0, enough_score=1.0) as mine:
-        mine.sources.engines = app.sources.engines  # type: ignore[method-assign]
+        search_with(mine, facts)
         found = ask(mine, FURTHER)
     assert len([each for each in found.gathered.rounds if each.searches]) > 1
     assert len(facts.asked) == 1
@@ -375,8 +395,7 @@ def test_a_library_that_cannot_be_written_stops_no_research(opened: Open, engine
     """The engines answer as if nothing were held."""
     app = opened()
     hold(app)
-    app.library._store = refusing(StoreError("disk full"), method, store=app.store)
-    app.library.index._store = app.library._store
+    break_library(app, method)
     assert ask(app).gathered.reused == ()
     assert len(engine.asked) == len(make_plan(QUESTION).queries)
 
@@ -385,16 +404,7 @@ def test_a_failing_probe_proves_nothing(opened: Open) -> None:
     """If the first search fails, the others go out."""
     facts = FactEngine()
     app = after_a_research(opened, facts)
-    failing = make_plan(FURTHER).queries[0]
-    search = facts.search
-
-    def fail(query: str, max_results: int) -> Sequence[SearchResult]:
-        if query == failing:
-            facts.asked.append(query)
-            raise SearchError("refused")
-        return search(query, max_results)
-
-    facts.search = fail  # type: ignore[method-assign]
+    facts.failing.add(make_plan(FURTHER).queries[0])
     found = ask(app, FURTHER)
     assert sorted(facts.asked) == sorted(make_plan(FURTHER).queries)
     assert found.gathered.searches[0].answered_by == "failed"

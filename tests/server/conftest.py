@@ -21,12 +21,22 @@ from harness.server.auth import Authenticator
 from harness.server.http_server import http_server
 from harness.server.request_checks import HostNames, RequestChecks, token_of
 from harness.server.routes import build_routes
+from harness.sources.from_settings import Sources
 from tests.fakes import WordEmbedder
 from tests.noted import app, notes, settings
+from tests.research.test_reuse import Engine
 from tests.server.dropin import Instance
 
 PROGRAM = [sys.executable, "-m", "harness.cli.main", "serve"]
 HERE = "http://127.0.0.1"
+
+
+@pytest.fixture
+def engine(monkeypatch: pytest.MonkeyPatch) -> Engine:
+    """An engine that counts, in the place of those that the settings name."""
+    made = Engine()
+    monkeypatch.setattr(Sources, "engines", lambda *_, **__: (made,))
+    return made
 
 
 @pytest.fixture

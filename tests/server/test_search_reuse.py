@@ -16,7 +16,6 @@ from harness.models.from_settings import Models
 from harness.server.responses.cache_responses import stats_response
 from harness.settings import Settings
 from harness.settings.mode import Mode
-from harness.sources.from_settings import Sources
 from tests.fakes import WordEmbedder, WordReader
 from tests.research.test_reuse import POOL, QUESTION, TEXT, Engine, hold
 from tests.server.dropin import request_app
@@ -36,14 +35,6 @@ ENDPOINTS = ("/search", "/tavily/search")
 
 Open = Callable[..., App]
 Serve = Callable[[App], TestClient]
-
-
-@pytest.fixture
-def engine(monkeypatch: pytest.MonkeyPatch) -> Engine:
-    """An engine that counts, in the place of those that the settings name."""
-    made = Engine()
-    monkeypatch.setattr(Sources, "engines", lambda *_, **__: (made,))
-    return made
 
 
 @pytest.fixture

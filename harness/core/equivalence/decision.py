@@ -6,7 +6,7 @@ probability, if a verifier has read the pair. So a verifier runs only if no guar
 
 import re
 from collections.abc import Callable, Container
-from math import exp, inf, isnan, log
+from math import exp, inf, isnan
 from operator import mul
 
 from msgspec import Struct
@@ -17,6 +17,7 @@ from harness.core.equivalence.guards import GUARDS, NO_VETO_IF_REWORDED, Guard, 
 from harness.core.equivalence.reading import MAX_CHARS, read
 from harness.core.equivalence.requirement import requirement
 from harness.core.equivalence.spelling import without_phrases
+from harness.core.reading_calibration import log_odds
 
 NO_WORDS: frozenset[str] = frozenset()
 
@@ -174,9 +175,7 @@ def judge(examined: Examined, rule: Rule, probability: float | None) -> Decision
 
 def logit(probability: float) -> float:
     """Return the log-odds of a probability (0..1), within `MAX_LOGIT` of zero."""
-    least = 1.0 / (1.0 + exp(MAX_LOGIT))
-    bounded = min(1.0 - least, max(least, probability))
-    return log(bounded / (1.0 - bounded))
+    return log_odds(probability, 1.0 / (1.0 + exp(MAX_LOGIT)))
 
 
 def _verdict(name: str, guard: Guard, pair: Comparison) -> Verdict:

@@ -16,21 +16,12 @@ from harness.models.from_settings import Models
 from harness.server.mcp.server import HarnessServer
 from harness.settings import Settings
 from harness.settings.mode import Mode
-from harness.sources.from_settings import Sources
 from tests.fakes import WordEmbedder, WordReader
 from tests.research.test_reuse import POOL, QUESTION, TEXT, Engine, hold
 from tests.server.mcp.test_tools import payload, refused
 
 TIMEOUTS = "https://docs.example.org/timeouts"
 Call = Callable[..., CallToolResult]
-
-
-@pytest.fixture
-def engine(monkeypatch: pytest.MonkeyPatch) -> Engine:
-    """An engine that counts, in the place of those that the settings name."""
-    made = Engine()
-    monkeypatch.setattr(Sources, "engines", lambda *_, **__: (made,))
-    return made
 
 
 @pytest.fixture

@@ -1,0 +1,189 @@
+"""Answers from the library: passages about a question, whether they suffice, and for which engines they may answer."""
+
+import logging
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from harness.cache import Answer, Cache, Results
+from harness.core.entries import Hit
+from harness.core.keys import canonical_json
+from harness.core.required_terms import lacking_terms, rival_terms
+from harness.core.search_engines import LIBRARY
+from harness.core.sufficiency import HeldEvidence, Sufficiency, sufficiency, worth_a_probe
+from harness.core.text import stems
+from harness.errors import StoreError
+from harness.library import FoundPassage, HeldPassage, Library
+from harness.library.held_passages import engine_id
+from harness.library.library_engine import results_of
+from harness.ports import Progress, SearchEngine, silent
+from harness.research.relevance import Wording
+from harness.research.search import EngineSearch, ReusedAnswer
+from harness.settings import GatheringSettings, Settings
+
+log = logging.getLogger(__name__)
+
+FOUND = 20
+"""Passages that a sub-question may bring."""
+READ = 12
+"""Passages that the reader reads for each sub-question, the best by rank: 0.1 to 0.3 s."""
+CORPUS = "corpus"
+
+
+class LibraryAnswer(Struct, frozen=True):
+    """Passages of the library about a question: whether they answer, the passages that lack nothing that is asked, and
+    whether any is near.
+    """
+
+    decision: Sufficiency
+    passages: tuple[FoundPassage, ...]
+    worth_a_probe: bool
+
+
+def ask_library(
+    question: str,
+    library: Library,
+    engines: Sequence[SearchEngine],
+    gathering: GatheringSettings,
+    cache: Cache,
+    progress: Progress,
+    about: str = "",
+) -> LibraryAnswer:
+    """Return what the library has about a question: passages from before this run. `about` is the question of the
+    research that this one is part of.
+
+    Raises:
+        StoreError: the store cannot be used.
+    """
+    is_from, began = passages_for(engines), cache.began
+
+    def may_be_used(passage: HeldPassage) -> bool:
+        return (began is None or passage.fetched_at < began) and is_from(passage)
+
+    found = library.search(
+        question, FOUND, read=READ, max_age=gathering.reuse_max_age, only=may_be_used, about=about, progress=progress
+    )
+    evidence = held_evidence(question, found, library.rarity)
+    usable = tuple(each for each, signs in zip(found, evidence, strict=True) if not signs.lacks)
+    decision = sufficiency(evidence, gathering.max_wrong_reuse)
+    if not usable and decision.state != "not answered":
+        decision = replace(decision, state="not answered")
+    return LibraryAnswer(decision, usable, bool(usable) and worth_a_probe(evidence))
+
+
+def held_answer(
+    query: str,
+    library: Library,
+    engines: Sequence[SearchEngine],
+    settings: Settings,
+    cache: Cache,
+    progress: Progress = silent,
+) -> EngineSearch | None:
+    """Return the passages that answer a search, as the results of the engine `library`; `None` if they do not, if they
+    cannot be read, or if the cache answers every engine's search.
+
+    Raises:
+        InvalidInput: an unusable query.
+        StoreError: the cache cannot be read.
+    """
+    # A query that the library does not answer is looked up by meaning again, by its search: milliseconds, where
+    # reading passages takes a hundred times as long.
+    if (
+        cache.policy.replay
+        or not may_be_replaced(engines)
+        or is_cached(query, engines, settings, cache, by_meaning=True)
+    ):
+        return None
+    try:
+        held = ask_library(query, library, engines, settings, cache, progress)
+        least = library.least_relevance or 0.0
+        passages = [each.passage for each in held.passages if each.relevance is None or each.relevance >= least]
+        if held.decision.state != "answered" or not passages:
+            return None
+        library.touch([each.key for each in passages])
+    except StoreError as error:
+        log.warning("passages that were read before are not used: %s", error)
+        return None
+    results: Results = [dict(each) for each in results_of(passages)[: settings.max_results]]
+    shown = {each["href"] for each in results}
+    ages = sorted(max(0.0, cache.now - each.fetched_at) for each in passages if each.url in shown)
+    cache.usage.count("library", len(engines))
+    reused = ReusedAnswer(len(ages), ages[0], ages[-1], held.decision)
+    return replace(library_search(query, results, ages[-1]), reused=reused)
+
+
+def library_search(query: str, results: Results, age: float) -> EngineSearch:
+    """Return results from passages as a search of the library; `age` is that of the oldest, in seconds."""
+    hit = Hit(results, "library", query, 1.0, age, origin=LIBRARY)
+    return EngineSearch(query, LIBRARY, Answer(results, hit, "library"))
+
+
+def may_be_replaced(engines: Sequence[SearchEngine]) -> bool:
+    """Return whether passages may answer for these engines: not for the library itself, nor where results are limited
+    to a time range or by strict safe search.
+    """
+    return not any(
+        engine.name == LIBRARY
+        or engine.options.get("timelimit")
+        or engine.options.get("time_range")
+        or engine.options.get("safesearch") == "on"
+        for engine in engines
+    )
+
+
+def passages_for(engines: Sequence[SearchEngine]) -> Callable[[HeldPassage], bool]:
+    """Return the condition for passages that may replace results of these engines: not those of another corpus."""
+    allowed = set(map(engine_key, engines))
+    only_corpora = all(engine.name == CORPUS for engine in engines)
+
+    def may_be_used(passage: HeldPassage) -> bool:
+        return passage.engine in allowed if passage.engine.startswith(f"{CORPUS} ") else not only_corpora
+
+    return may_be_used
+
+
+def held_evidence(question: str, found: Sequence[FoundPassage], rarity: Callable[[str], int]) -> list[HeldEvidence]:
+    """Return the signs of found passages for a question."""
+    wording, evidence = Wording.of(question, rarity), []
+    for each in found:
+        text = each.passage.in_context
+        held = frozenset(stems(text))
+        evidence.append(
+            HeldEvidence(
+                relevance=each.relevance,
+                similarity=each.similarity or 0.0,
+                by_words=each.by_words,
+                by_meaning=each.by_meaning,
+                words=wording.share(held),
+                lacks=lacking_terms(question, text),
+                rivals=rival_terms(question, text),
+            )
+        )
+    return evidence
+
+
+def is_cached(
+    query: str,
+    engines: Sequence[SearchEngine],
+    gathering: GatheringSettings,
+    cache: Cache,
+    *,
+    by_meaning: bool = False,
+) -> bool:
+    """Return whether the cache answers a search for every engine, exactly or `by_meaning`; leave no trace."""
+    return all(
+        cache.searches.holds(
+            query,
+            max_results=gathering.max_results,
+            engine=engine.name,
+            options=engine.options,
+            by_meaning=by_meaning,
+        )
+        for engine in engines
+    )
+
+
+def engine_key(engine: SearchEngine) -> str:
+    """Return the name of an engine as passages have it."""
+    return engine_id(engine.name, canonical_json(dict(engine.options)))
