@@ -49,7 +49,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Put an engine in the place of all others, unless a run is replayed."""
 
     def put(engine: FakeEngine) -> FakeEngine:
-        monkeypatch.setenv("HARNESS_READ_PAGES", "0")  # its addresses are nobody's
+        monkeypatch.setenv("HARNESS_READ_PAGES", "0")  # its addresses do not exist
         real = Sources.engines
         monkeypatch.setattr(
             Sources,
