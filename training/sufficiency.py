@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from benchmarks.reading import HELD_OUT_ARTICLES
 from harness.app import App
-from harness.core.sufficiency import features
+from harness.core.sufficiency import LEAST_WORDS, WEIGHTS, features
 from harness.library import HeldPassage, ReadDocument
 from harness.models.local.tokenizer import rarity
 from harness.research.held_answers import FOUND, READ, held_evidence
@@ -29,6 +29,7 @@ from harness.settings import Settings
 
 WRITTEN = Path(__file__).with_name("written") / "held"
 WRITTEN_GROUP = "written: "
+ABSTRACT_GROUP = "abstract: "
 PARTS = 5
 PENALTY = 1.0
 """Weight of the squared weights."""
@@ -80,6 +81,20 @@ def squad(file: Path, count: int) -> tuple[list[Example], list[ReadDocument]]:
     return examples, documents
 
 
+def pubmedqa(file: Path, count: int) -> tuple[list[Example], list[ReadDocument]]:
+    """Return questions with and without the abstract that they are about, and all abstracts."""
+    with gzip.open(file) as lines:
+        rows = list(map(json.loads, lines))
+    urls = {row["pmid"]: f"https://pubmed.example/{row['pmid']}" for row in rows}
+    documents = [_document(urls[row["pmid"]], "", "\n\n".join(row["contexts"])) for row in rows]
+    random.Random(5).shuffle(rows)
+    examples = []
+    for row in rows[:count]:
+        examples.append(Example(row["question"], True, f"{ABSTRACT_GROUP}{row['pmid']}"))
+        examples.append(Example(row["question"], False, f"{ABSTRACT_GROUP}{row['pmid']}", urls[row["pmid"]]))
+    return examples, documents
+
+
 def signs(examples: Sequence[Example], documents: Sequence[ReadDocument]) -> tuple[list[str], NDArray[np.float64]]:
     """Return the names of the features and their values, shape (examples, features)."""
     rows: list[dict[str, float]] = []
@@ -96,7 +111,8 @@ def signs(examples: Sequence[Example], documents: Sequence[ReadDocument]) -> tup
             found = app.library.search(example.question, FOUND, read=READ, only=is_there)
             read = [each for each in held_evidence(example.question, found, rarity) if each.relevance is not None]
             best = max(read, key=lambda each: (each.clean, each.relevance))
-            rows.append({**features(best, read), "clean": float(best.clean)})
+            clean = best.clean and best.words >= LEAST_WORDS
+            rows.append({**features(best, read), "clean": float(clean), "words": best.words})
             if number % 50 == 0:
                 left = (time.perf_counter() - began) / number * (len(examples) - number) / 60
                 print(f"{number} of {len(examples)}, {left:.0f} min left", flush=True)
@@ -130,7 +146,7 @@ def least(scores: NDArray[np.float64], share: float) -> float:
 def report(names: Sequence[str], values: NDArray[np.float64], examples: Sequence[Example]) -> None:
     """Print weights and thresholds, and what they reach on questions left out of the fit."""
     clean, held = values[:, names.index("clean")] > 0, np.array([each.held for each in examples])
-    used = [place for place, name in enumerate(names) if name != "clean"]
+    used = [place for place, name in enumerate(names) if name in WEIGHTS]
     values, names = values[:, used], [names[place] for place in used]
     part = np.array([hash_of(each.group) % PARTS for each in examples])
     scores = np.zeros(len(held))
@@ -139,7 +155,11 @@ def report(names: Sequence[str], values: NDArray[np.float64], examples: Sequence
         scores[part == number] = np.c_[values, np.ones(len(values))][part == number] @ weights
     passing = np.where(clean, scores, -np.inf)
     is_written = np.array([each.group.startswith(WRITTEN_GROUP) for each in examples])
-    for name, chosen in (("all", held | ~held), ("written", is_written), ("SQuAD", ~is_written)):
+    is_abstract = np.array([each.group.startswith(ABSTRACT_GROUP) for each in examples])
+    kinds = {"all": held | ~held, "written": is_written, "abstracts": is_abstract, "SQuAD": ~(is_written | is_abstract)}
+    for name, chosen in kinds.items():
+        if not chosen.any():
+            continue
         yes, no = scores[chosen & held], scores[chosen & ~held]
         print(f"\n{name}: {len(yes)} held, {len(no)} not; AUC {np.mean(yes[:, None] > no[None]):.3f}")
         for share in SHARES:
@@ -172,12 +192,16 @@ def main() -> None:
     """Fit the decision."""
     parser = argparse.ArgumentParser(prog="python -m training.sufficiency", description=__doc__)
     parser.add_argument("--squad", type=Path, metavar="FILE", help="SQuAD 2.0 (.jsonl.gz; CC BY-SA 4.0)")
-    parser.add_argument("--count", type=int, default=200, help="its questions (%(default)s)")
+    parser.add_argument("--pubmedqa", type=Path, metavar="FILE", help="PubMedQA (.jsonl.gz; MIT)")
+    parser.add_argument("--count", type=int, default=200, help="questions of each (%(default)s)")
     parser.add_argument("--save", type=Path, metavar="FILE", help=".json file that keeps the features between runs")
     arguments = parser.parse_args()
     examples, documents = written()
     if arguments.squad is not None:
         more, passages = squad(arguments.squad, arguments.count)
+        examples, documents = examples + more, documents + passages
+    if arguments.pubmedqa is not None:
+        more, passages = pubmedqa(arguments.pubmedqa, arguments.count)
         examples, documents = examples + more, documents + passages
     saved: dict[str, Any]
     if arguments.save is not None and arguments.save.exists():

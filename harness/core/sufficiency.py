@@ -32,7 +32,7 @@ PROBE_SIMILARITY = 0.3
 """Cosine similarity from which on a passage may be about the question."""
 COVERED = 0.3
 """Share of the results of a search that were read before, from which on the library covers its subject."""
-LEAST_WORDS = 0.6
+LEAST_WORDS = 2 / 3
 """Share of the question's words, rare ones counting more, that a passage needs for an answer: one with fewer may say
 the opposite (what keeps the changes, what throws them away).
 """

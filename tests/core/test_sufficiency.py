@@ -61,7 +61,7 @@ def test_without_passages_nothing_is_answered() -> None:
     [
         ({"lacks": ("3.12",)}, "it does not mention 3.12"),
         ({"rivals": ("python 3.11", "2023")}, "it also mentions python 3.11, 2023"),
-        ({"words": 0.55}, "it has 55% of the question's words"),
+        ({"words": 0.65}, "it has 65% of the question's words"),
     ],
 )
 def test_a_look_alike_needs_a_search(change: dict[str, Any], reason: str) -> None:
