@@ -8,13 +8,14 @@ import orjson
 from harness.cache.context import CacheContext
 from harness.cache.lookup import Lookup
 from harness.cache.lookup_request import encoded_json
-from harness.core.entries import Entry
+from harness.core.entries import Entry, Outline
 from harness.core.freshness import DAY
 from harness.core.tables import RUNS, RunColumns
 from harness.errors import NotFound
 
 RUN_TTL = 400 * DAY
 """Lifetime of the record of a run."""
+MAX_LISTED = 1_000
 
 
 class RunRecords:
@@ -49,6 +50,14 @@ class RunRecords:
             raise NotFound(f"no such run: {run!r}; `harness cache runs` lists them")
         record: dict[str, Any] = orjson.loads(entry.payload)
         return record
+
+    def since(self, moment: float) -> list[Outline]:
+        """Return the newest `MAX_LISTED` runs that were recorded at or after a moment (seconds since the epoch).
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        return self._store.listings.timeline(RUNS, self._tenant, since=moment, limit=MAX_LISTED)
 
     def all(self) -> list[Entry]:
         """Return the rows of all runs, newest first: `key` is the id, `text` the question, `payload` the record."""

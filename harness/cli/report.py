@@ -132,6 +132,9 @@ def _reuse(found: "Research") -> list[str]:
         return [line]
     newest, oldest = (age_in_words(found.at - moment) for moment in _span([each.fetched_at for each in reused]))
     ages = oldest if newest == oldest else f"{newest} to {oldest}"
+    runs = {each.run for each in reused}
+    if len(runs) == 1 and (run := runs.pop()):
+        ages += f", run {run}"
     return [f"{line}; {len(reused)} passage{'' if len(reused) == 1 else 's'} read before ({ages})"]
 
 

@@ -88,7 +88,8 @@ class Round(Struct, frozen=True):
 
 class ReusedPassage(Struct, frozen=True, kw_only=True):
     """A passage of the library that a research used: its key there, where and how it was read before, by which query,
-    and when (seconds since the epoch). `relevance` (0..1) is how likely it answers, `None` without a reader.
+    when (seconds since the epoch), and in which `run`: "" if it was read in none, or in one of several at that time.
+    `relevance` (0..1) is how likely it answers, `None` without a reader.
     """
 
     key: str
@@ -99,6 +100,7 @@ class ReusedPassage(Struct, frozen=True, kw_only=True):
     found_by: str
     fetched_at: float
     relevance: float | None = None
+    run: str = ""
 
 
 class DecidedQuestion(Struct, frozen=True):

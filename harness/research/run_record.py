@@ -4,6 +4,7 @@ import logging
 import re
 import secrets
 import time
+from calendar import timegm
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal, TypeAlias
@@ -36,6 +37,15 @@ ID_TIME = "%Y%m%d-%H%M%S"
 def new_run_id(now: float) -> str:
     """Return an id for a run that begins `now` (seconds since the epoch); it ends with 24 random bits."""
     return f"{time.strftime(ID_TIME, time.gmtime(now))}-{secrets.token_hex(3)}"
+
+
+def run_start(run: str) -> float:
+    """Return when a run began (seconds since the epoch), from its id.
+
+    Raises:
+        ValueError: the id has no valid time.
+    """
+    return float(timegm(time.strptime(run[:15], ID_TIME)))
 
 
 def checked_run_id(run: str) -> str:

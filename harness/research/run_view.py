@@ -1,7 +1,5 @@
 """View of a recorded run: the report, how it was gathered, and the quoted passages."""
 
-import time
-from calendar import timegm
 from collections import Counter
 from typing import Annotated, Literal, TypeAlias
 
@@ -16,7 +14,7 @@ from harness.errors import NotFound, StoreCorrupt
 from harness.research.extractive_writer import Citation, CitedSource, Report
 from harness.research.gathering import DecidedQuestion, ReusedPassage, Round, StopReason
 from harness.research.planner import Plan
-from harness.research.run_record import ID_TIME, RUN_ID, RunError, State
+from harness.research.run_record import RUN_ID, RunError, State, run_start
 from harness.research.saved_report import SavedReport
 from harness.research.solved_questions import Origin
 
@@ -105,7 +103,7 @@ def past_run(cache: Cache, run: str) -> PastRun:
     try:
         record = msgspec.convert(cache.runs.get(run), _Record)
         _check(record)
-        created_at = _began(run) if record.created_at is None else record.created_at
+        created_at = run_start(run) if record.created_at is None else record.created_at
     except (ValueError, msgspec.MsgspecError) as error:  # also for invalid JSON
         why = shorten(clean(error, MAX_REASON), MAX_REASON)  # it may quote the record
         raise StoreCorrupt(
@@ -165,12 +163,3 @@ def _check(record: _Record) -> None:
         raise ValueError("a similarity, novelty or score is not between 0 and 1")
     if len(citations) > MAX_CITATIONS or len(msgspec.json.encode(record)) > MAX_PAYLOAD_BYTES:
         raise ValueError("it is too large")
-
-
-def _began(run: str) -> float:
-    """Return when a run began, from its id; older records have no time.
-
-    Raises:
-        ValueError: the id has no valid time.
-    """
-    return float(timegm(time.strptime(run[:15], ID_TIME)))

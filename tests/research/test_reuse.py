@@ -20,6 +20,7 @@ from harness.ports import SearchResult
 from harness.research.planner import make_plan
 from harness.research.result import Research
 from harness.research.reuse import sub_questions
+from harness.research.run_record import new_run_id
 from harness.research.run_view import past_run
 from harness.research.saved_report import saved_research
 from harness.settings import RecordedRun, Settings
@@ -112,6 +113,23 @@ def hold(
 def ask(app: App, question: str = QUESTION) -> Research:
     """Research a question."""
     return app.researcher().run(question)
+
+
+def test_a_reused_passage_names_the_run_that_read_it(opened: Open) -> None:
+    """If one run alone went on when the passage was fetched; a damaged id counts for nothing."""
+    app = opened(Mode(at=1_795_000_000.0))
+    hold(app, age=DAY)
+    read_at, runs = app.cache.now - DAY, app.cache.runs
+    first, second, later = (new_run_id(moment) for moment in (read_at - 5, read_at - 3, read_at + 60))
+    for run in (first, later, "99999999-999999-abcdef"):
+        runs.put(run, "an earlier question", "web", {})
+    found = ask(app)
+    (reused,) = found.gathered.reused
+    assert reused.run == first
+    assert f"1 passage read before (24h ago, run {first})" in summary(found)
+    runs.put(second, "asked at the same time", "web", {})
+    (reused,) = ask(app, "how large is the pool of the gateway by default").gathered.reused
+    assert reused.run == ""
 
 
 def test_a_held_answer_needs_no_search(opened: Open, engine: Engine) -> None:
