@@ -35,12 +35,12 @@ def train(sources: Sources, work: Path, passes: Sequence[str]) -> CrossEncoder:
     for name in passes:
         kept = work / f"{name}.pt"
         if kept.exists():
-            model.load_state_dict(torch.load(kept, weights_only=True))
+            model.load_state_dict(torch.load(kept, weights_only=True, map_location="cpu"))
             say(f"{kept} is there: not trained again")
             continue
         each = (PASSES | PERMITTED_PASSES)[name]
         if begun := [work / f"{other}.pt" for other in each.begins if other in passes]:
-            model.load_state_dict(mean([torch.load(kept, weights_only=True) for kept in begun]))
+            model.load_state_dict(mean([torch.load(kept, weights_only=True, map_location="cpu") for kept in begun]))
         examples = each.read(Mixture(sources, "train", each.plan.seed), partial(hardest, model))
         say(f"{name} pass: {len(examples):,} pairs, {_digest(examples)}")
         print(shown(examples), flush=True)
@@ -100,7 +100,7 @@ def main() -> None:
     which.add_argument(
         "--permitted",
         action="store_true",
-        help="learn only from data whose licences permit weights that ship, in one pass",
+        help="learn only from data whose licences permit weights that ship",
     )
     arguments = parser.parse_args()
     torch.set_num_threads(THREADS)

@@ -37,7 +37,7 @@ def export(model: nn.Module, file: Path, output: Output = torch.sigmoid) -> str:
     from onnxruntime.quantization import QuantType, quantize_dynamic
     from onnxruntime.quantization.shape_inference import quant_pre_process
 
-    model.eval()
+    model.cpu().eval()
     row = torch.tensor([[101, 2054, 102, 2073, 102]])
     kinds = torch.tensor([[0, 0, 0, 1, 1]])
     with TemporaryDirectory() as folder, warnings.catch_warnings():

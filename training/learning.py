@@ -1,4 +1,4 @@
-"""Training loop: one pass over examples in a seeded order, on the CPU."""
+"""Training loop: one pass over examples in a seeded order, on the CPU or on a GPU."""
 
 import math
 import time
@@ -47,6 +47,7 @@ def learn(model: Any, batches: Sequence[Batch], plan: Plan, kept: Path, tell: Te
     The state is stored in the file `kept` from time to time; an interrupted pass continues there, with the same result.
     """
     torch.manual_seed(plan.seed)
+    model.to(device())
     head = list(model.head.parameters())
     body = [weights for weights in model.bert.parameters() if weights.requires_grad]
     optimizer = torch.optim.AdamW(
@@ -61,8 +62,8 @@ def learn(model: Any, batches: Sequence[Batch], plan: Plan, kept: Path, tell: Te
     start, lost, since = time.monotonic(), 0.0, 0
     for step, batch in enumerate(batches[done:], start=done + 1):
         with brief():
-            logits = model(**batch.inputs)
-        loss = loss_of(logits.float(), batch.targets, plan.smoothing)
+            logits = model(**on_device(batch.inputs))
+        loss = loss_of(logits.float(), batch.targets.to(device()), plan.smoothing)
         loss.backward()
         nn.utils.clip_grad_norm_(body + head, 1.0)
         optimizer.step()
@@ -78,10 +79,22 @@ def learn(model: Any, batches: Sequence[Batch], plan: Plan, kept: Path, tell: Te
     model.eval()
 
 
+def device() -> torch.device:
+    """Return the GPU if there is one, else the processor."""
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def on_device(inputs: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return the inputs where the model computes."""
+    return {name: tensor.to(device()) for name, tensor in inputs.items()}
+
+
 def brief() -> torch.autocast:
-    """Return a context in which matrices are multiplied in bfloat16, if the processor can: over twice as fast, and
-    thirty times slower on one that cannot. Weights and sums keep their precision.
+    """Return a context in which matrices are multiplied in bfloat16, if the GPU or processor can: over twice as fast,
+    and thirty times slower on a processor that cannot. Weights and sums keep their precision.
     """
+    if device().type == "cuda":
+        return torch.autocast("cuda", torch.bfloat16)
     can = torch.cpu.get_capabilities()
     return torch.autocast("cpu", torch.bfloat16, enabled=bool(can.get("avx512_bf16") or can.get("amx_bf16")))
 
@@ -108,7 +121,7 @@ def _restore(kept: Path, parts: Sequence[Any]) -> int:
     """Restore the stored state; return the number of finished steps."""
     if not kept.exists():
         return 0
-    found = torch.load(kept, weights_only=True)
+    found = torch.load(kept, weights_only=True, map_location="cpu")
     for part, state in zip(parts, found["states"], strict=True):
         part.load_state_dict(state)
     torch.set_rng_state(found["chance"])
@@ -127,15 +140,19 @@ def batched(examples: Sequence[Example], seed: int) -> list[Batch]:
     return in_batches(rows, chance)
 
 
-def in_batches(rows: list[tuple[list[int], list[int], Any]], chance: Random) -> list[Batch]:
-    """Return batches of rows (word pieces, types, target) of similar length, in random order."""
+def in_batches(
+    rows: list[tuple[list[int], list[int], Any]], chance: Random, tokens: int = TOKENS_A_BATCH
+) -> list[Batch]:
+    """Return batches of at most `tokens` word pieces, of rows (word pieces, types, target) of similar length, in random
+    order.
+    """
     chance.shuffle(rows)
     pooled, batches = POOLED * 64, list[Batch]()
     for start in range(0, len(rows), pooled):
         pool = sorted(rows[start : start + pooled], key=lambda row: len(row[0]))
         while pool:
             longest = len(pool[-1][0])
-            size = max(1, TOKENS_A_BATCH // longest)
+            size = max(1, tokens // longest)
             batches.append(_batch(pool[-size:]))
             del pool[-size:]
     chance.shuffle(batches)

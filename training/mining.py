@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from harness.models.local.pair_reader import MAX_TOKENS
 from harness.models.local.tokenizer import tokenizer
-from training.learning import brief, padded
+from training.learning import brief, device, on_device, padded
 from training.model import CrossEncoder
 from training.sources import Example
 
@@ -36,13 +36,13 @@ def scores(model: CrossEncoder, examples: Sequence[Example]) -> NDArray[np.float
     order = sorted(range(len(encoded)), key=lambda place: len(encoded[place].ids))
     order = [place for place in order if len(encoded[place].ids) <= MAX_TOKENS]
     found = np.zeros(len(examples))
-    model.eval()
+    model.to(device()).eval()
     done = 0
     with torch.inference_mode(), brief():
         while done < len(order):
             size = max(1, TOKENS_A_BATCH // len(encoded[order[min(done + 255, len(order) - 1)]].ids))
             chosen = order[done : done + size]
             rows = [(encoded[place].ids, encoded[place].type_ids) for place in chosen]
-            found[chosen] = model(**padded(rows)).float().numpy()
+            found[chosen] = model(**on_device(padded(rows))).float().cpu().numpy()
             done += len(chosen)
     return found

@@ -13,7 +13,7 @@ from training.mixture import (
     Choose,
     Mixture,
 )
-from training.sources import THIRD, Example
+from training.sources import Example
 from training.written import Folder
 
 SEED = 2026
@@ -38,37 +38,37 @@ READ_CLOSING: Mapping[Folder, float] = {
 GENERATED_CLOSING, SLIGHT_CLOSING = 0.12, 8_000
 """Generated pairs as a share of the first pass, and number of texts read with a slight variant."""
 
-READ_PERMITTED: Mapping[Folder, float] = {
-    "subjects": 0.45, "orders": 0.8, "small": 0.5, "short": 0.8, "compounds": 0.45, "stories": 1.0, "wordings": 1.0,
-}  # fmt: skip
-GENERATED_PERMITTED = 0.25
-REPEATED_PERMITTED = {"paws": 2, f"paws, {THIRD}": 2}
-"""The same for the training with permitted data alone: two hours on two cores without bfloat16."""
+ADDED_WIDE: Sequence[Folder] = ("wordings", "compounds", "stories")
+ADDED_LATER: Mapping[Folder, float] = {"wordings": 1.0}
+ADDED_CLOSING: Mapping[Folder, float] = {"wordings": 0.5}
+"""Folders that the training with permitted data reads in addition, and their shares."""
 
 
-def wide(mixture: Mixture, _choose: Choose) -> list[Example]:
+def wide(folders: Sequence[Folder], mixture: Mixture, _choose: Choose) -> list[Example]:
     """Return some of everything: labelled and graded pairs, written clusters, generated contrasts and rewordings."""
     return [
         *mixture.graded(REPEATED_WIDE),
         *mixture.generated(Amounts()),
-        *(pair for folder in READ_WIDE for pair in mixture.changed(mixture.written(folder))),
+        *(pair for folder in folders for pair in mixture.changed(mixture.written(folder))),
         *mixture.contrasted("subjects", CONTRASTED),
-        *mixture.slight(SLIGHT_WIDE, tuple(dict.fromkeys(READ_WIDE))),
+        *mixture.slight(SLIGHT_WIDE, tuple(dict.fromkeys(folders))),
     ]
 
 
-def hard(repeated: Mapping[str, int], mixture: Mixture, choose: Choose) -> list[Example]:
+def hard(
+    repeated: Mapping[str, int], shares: Mapping[Folder, float], mixture: Mixture, choose: Choose
+) -> list[Example]:
     """Return the labelled and graded pairs again, and the hard ones of the generated and written pairs."""
     fresh = mixture.generated(Amounts().times(FRESH))
     return [
         *mixture.graded(repeated),
         *choose(fresh, round(KEPT * len(fresh))),
-        *(pair for folder, share in READ_HARD.items() for pair in mixture.changed(mixture.hard(folder, share, choose))),
-        *mixture.slight(SLIGHT_HARD, tuple(READ_HARD)),
+        *(pair for folder, share in shares.items() for pair in mixture.changed(mixture.hard(folder, share, choose))),
+        *mixture.slight(SLIGHT_HARD, tuple(shares)),
     ]
 
 
-def closing(mixture: Mixture, _choose: Choose) -> list[Example]:
+def closing(shares: Mapping[Folder, float], mixture: Mixture, _choose: Choose) -> list[Example]:
     """Return the labelled pairs with the labels of people, and a little of everything else: the last examples have the
     greatest weight, and people's questions and labels are the rarest of all.
     """
@@ -77,25 +77,11 @@ def closing(mixture: Mixture, _choose: Choose) -> list[Example]:
         *mixture.alike(),
         *(
             pair
-            for folder, share in READ_CLOSING.items()
+            for folder, share in shares.items()
             for pair in mixture.some(mixture.changed(mixture.written(folder)), share)
         ),
         *mixture.generated(Amounts().times(GENERATED_CLOSING)),
-        *mixture.slight(SLIGHT_CLOSING, tuple(READ_CLOSING)),
-    ]
-
-
-def permitted(mixture: Mixture, _choose: Choose) -> list[Example]:
-    """Return some of everything that the licences permit, for a training of one pass."""
-    return [
-        *mixture.graded(REPEATED_PERMITTED),
-        *(
-            pair
-            for folder, share in READ_PERMITTED.items()
-            for pair in mixture.some(mixture.changed(mixture.written(folder)), share)
-        ),
-        *mixture.generated(Amounts().times(GENERATED_PERMITTED)),
-        *mixture.slight(SLIGHT_CLOSING, tuple(READ_PERMITTED)),
+        *mixture.slight(SLIGHT_CLOSING, tuple(shares)),
     ]
 
 
@@ -123,13 +109,28 @@ class Pass:
 
 
 PASSES = {
-    "wide": Pass(wide, Plan(SEED)),
-    "hard": Pass(partial(hard, REPEATED_HARD), Plan(SEED + 1, rate=5e-5, head_rate=2e-4)),
-    "again": Pass(partial(hard, REPEATED_AGAIN), Plan(SEED + 2, rate=5e-5, head_rate=1e-4)),
-    "closing": Pass(closing, Plan(SEED + 3, rate=3e-5, head_rate=6e-5), begins=("hard", "again")),
+    "wide": Pass(partial(wide, READ_WIDE), Plan(SEED)),
+    "hard": Pass(partial(hard, REPEATED_HARD, READ_HARD), Plan(SEED + 1, rate=5e-5, head_rate=2e-4)),
+    "again": Pass(partial(hard, REPEATED_AGAIN, READ_HARD), Plan(SEED + 2, rate=5e-5, head_rate=1e-4)),
+    "closing": Pass(
+        partial(closing, READ_CLOSING), Plan(SEED + 3, rate=3e-5, head_rate=6e-5), begins=("hard", "again")
+    ),
 }
 """Between the ends of two passes over the same kinds of pairs lies a flatter place than either (stochastic weight
 averaging; Izmailov et al., 2018, arXiv:1803.05407), from which the last one begins.
 """
-PERMITTED_PASSES = {"permitted": Pass(permitted, Plan(SEED, rate=1e-4, head_rate=1e-3))}
-"""One pass over data whose licences permit weights that ship (`PERMITTED` in `sources.py`)."""
+PERMITTED_PASSES = {
+    "permitted-wide": Pass(partial(wide, (*READ_WIDE, *ADDED_WIDE)), Plan(SEED)),
+    "permitted-hard": Pass(
+        partial(hard, REPEATED_HARD, {**READ_HARD, **ADDED_LATER}), Plan(SEED + 1, rate=5e-5, head_rate=2e-4)
+    ),
+    "permitted-again": Pass(
+        partial(hard, REPEATED_AGAIN, {**READ_HARD, **ADDED_LATER}), Plan(SEED + 2, rate=5e-5, head_rate=1e-4)
+    ),
+    "permitted-closing": Pass(
+        partial(closing, {**READ_CLOSING, **ADDED_CLOSING}),
+        Plan(SEED + 3, rate=3e-5, head_rate=6e-5),
+        begins=("permitted-hard", "permitted-again"),
+    ),
+}
+"""The same passes over data whose licences permit weights that ship (`PERMITTED` in `sources.py`)."""

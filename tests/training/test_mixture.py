@@ -101,12 +101,12 @@ def test_no_pass_makes_a_text_of_an_evaluation(sources: Sources, name: str, monk
 
 
 def test_with_permitted_data_nothing_is_learned_from_the_other_sets(data: Path) -> None:
-    """They only measure; what is generated comes from texts that were written for this project, PAWS, and the log."""
+    """They only measure; what is generated comes from texts that were written for this project, and PAWS."""
     sources = read_sources(data, permitted=True)
     learned = {pair.kind.split(",")[0] for pair in sources.pairs if pair.part != "calibrate"}
     assert learned == {"paws"}
     assert {pair.kind for pair in sources.pairs if pair.part == "calibrate"} >= {"qqp"}
-    assert {text.source for text in sources.texts} == {"paws", "written", "log"}
+    assert {text.source for text in sources.texts} == {"paws", "written"}
     others = {text for name in ("qqp", "medical") for pair in labelled(data / "query_pairs", name)[0]
               for text in (pair.a, pair.b)}  # fmt: skip
     assert not others & {text.text for text in sources.texts}

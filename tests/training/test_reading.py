@@ -6,7 +6,18 @@ import pytest
 
 from benchmarks.reading import HELD_OUT_ARTICLES, area, bm25, mean_average_precision
 from benchmarks.reading import Judged as JudgedTexts
-from training.reading import NEITHER, SUPPORTS, UNKNOWN, _written, in_context, written_answers, written_support
+from training.reading import (
+    CONTRADICTS,
+    NEITHER,
+    SUPPORTS,
+    UNKNOWN,
+    _written,
+    changed_sentences,
+    in_context,
+    question,
+    written_answers,
+    written_support,
+)
 
 NEAR = {
     "version", "year", "entity", "condition", "number", "definition", "procedure", "reason", "opposite", "part",
@@ -63,3 +74,17 @@ def test_the_measures_of_the_benchmark() -> None:
     assert mean_average_precision(judged, bm25) == (0.5, 0.5)
     assert area(judged, bm25) == pytest.approx(0.5)
     assert len(HELD_OUT_ARTICLES) == 3
+
+
+def test_changed_sentences_are_supported_or_not() -> None:
+    """A sentence is supported by its passage and by itself a little reworded; a contrast is not supported."""
+    rows = list(_written("answers"))[:60]
+    readings = [question("asked", " ".join(row["sentences"]), 1.0, "written:passage") for row in rows]
+    found = list(changed_sentences(readings, Random(1), 60))
+    whole = [each for each in found if each.first in each.second]
+    assert len(whole) >= 50
+    assert {each.support for each in whole} == {SUPPORTS}
+    changed = [each for each in found if each.first not in each.second]
+    assert {SUPPORTS, CONTRADICTS} <= {each.support for each in changed}
+    assert {each.source for each in found} == {"changed"}
+    assert found == list(changed_sentences(readings, Random(1), 60))
