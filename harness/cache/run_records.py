@@ -51,13 +51,13 @@ class RunRecords:
         record: dict[str, Any] = orjson.loads(entry.payload)
         return record
 
-    def since(self, moment: float) -> list[Outline]:
-        """Return the newest `MAX_LISTED` runs that were recorded at or after a moment (seconds since the epoch).
+    def newest(self) -> list[Outline]:
+        """Return the newest `MAX_LISTED` runs, the last recorded first, without their records.
 
         Raises:
             StoreError: the store cannot be read.
         """
-        return self._store.listings.timeline(RUNS, self._tenant, since=moment, limit=MAX_LISTED)
+        return self._store.listings.timeline(RUNS, self._tenant, limit=MAX_LISTED)
 
     def all(self) -> list[Entry]:
         """Return the rows of all runs, newest first: `key` is the id, `text` the question, `payload` the record."""

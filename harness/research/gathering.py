@@ -88,7 +88,7 @@ class Round(Struct, frozen=True):
 
 class ReusedPassage(Struct, frozen=True, kw_only=True):
     """A passage of the library that a research used: its key there, where and how it was read before, by which query,
-    when (seconds since the epoch), and in which `run`: "" if it was read in none, or in one of several at that time.
+    when (seconds since the epoch), and in which `run`: "" if none of the newest did.
     `relevance` (0..1) is how likely it answers, `None` without a reader.
     """
 

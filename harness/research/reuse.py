@@ -8,11 +8,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from harness.cache import Cache, Results
-from harness.core.entries import Outline
 from harness.core.sufficiency import covered
 from harness.core.text import stems
 from harness.errors import ReaderError, SearchError, StoreError
 from harness.library import FoundPassage, Library
+from harness.research.earlier_runs import EarlierRuns
 from harness.research.gathering import DecidedQuestion, GatheredSource, ReusedPassage
 from harness.research.held_answers import (
     ask_library,
@@ -23,7 +23,6 @@ from harness.research.held_answers import (
     passages_for,
 )
 from harness.research.planner import Plan
-from harness.research.run_record import run_start
 from harness.research.search import EngineSearch
 from harness.research.services import ResearchServices
 from harness.settings import GatheringSettings
@@ -95,6 +94,7 @@ class Reusing:
         self._library = None if replay else services.library
         self._allowed = sorted(map(engine_key, services.engines))
         self._began = cache.now if cache.began is None else cache.began
+        self._runs = EarlierRuns(cache)
 
     def begin(self) -> Reuse:
         """Return what the library answers of the plan.
@@ -136,10 +136,9 @@ class Reusing:
                 probes.append(queries[0])
             decided.append(DecidedQuestion(question, held.decision, spared))
             if state != "not answered":
-                for each in held.passages:
-                    used.setdefault(each.passage.key, UsedPassage(_reused(each), each.passage.under_heading))
+                used |= {each.passage.key: self._used(each) for each in held.passages if each.passage.key not in used}
         library.touch(list(used))
-        return Reuse(tuple(decided), self._with_runs(list(used.values())), tuple(probes))
+        return Reuse(tuple(decided), tuple(used.values()), tuple(probes))
 
     def covered(self, asked: Sequence[EngineSearch]) -> bool:
         """Return whether these searches show that the library covers their subject.
@@ -180,27 +179,25 @@ class Reusing:
                 progress=self._services.progress,
             )
             library.touch([each.passage.key for each in passages])
-            used = [
-                UsedPassage(_reused(each), each.passage.under_heading, each.passage.fetched_at >= self._began)
-                for each in passages
-            ]
-            return UsedPassages(self._with_runs(used))
+            return UsedPassages(tuple(map(self._used, passages)))
 
         return self._stored(f"results {most}", query, found, UsedPassages()).passages
 
-    def _with_runs(self, passages: Sequence[UsedPassage]) -> tuple[UsedPassage, ...]:
-        """Return the passages, each with the run that read it, if one alone went on at that time."""
-        times = [each.passage.fetched_at for each in passages if not each.found_again]
-        if not times:
-            return tuple(passages)
-        spans = [span for row in self._cache.runs.since(min(times)) if (span := _span(row)) is not None]
-        found = []
-        for each in passages:
-            at = each.passage.fetched_at
-            runs = [run for start, end, run in spans if start <= at <= end and not each.found_again]
-            run = runs[0] if len(runs) == 1 else ""
-            found.append(replace(each, passage=replace(each.passage, run=run)))
-        return tuple(found)
+    def _used(self, found: FoundPassage) -> UsedPassage:
+        passage = found.passage
+        again = passage.fetched_at >= self._began
+        reused = ReusedPassage(
+            key=passage.key,
+            url=passage.url,
+            title=passage.title,
+            source=passage.source,
+            engine=passage.engine.partition(" ")[0],
+            found_by=passage.found_by,
+            fetched_at=passage.fetched_at,
+            relevance=found.relevance,
+            run="" if again else self._runs.that_read(passage),
+        )
+        return UsedPassage(reused, passage.under_heading, again)
 
     def _stored(
         self,
@@ -248,25 +245,3 @@ def search_in_library(query: str, passages: Sequence[UsedPassage], now: float) -
     """Return passages as a search of the library that was answered, one result for each."""
     results: Results = [{"title": each.passage.title, "href": each.passage.url, "body": each.text} for each in passages]
     return library_search(query, results, max(0.0, now - min(each.passage.fetched_at for each in passages)))
-
-
-def _span(row: Outline) -> tuple[float, float, str] | None:
-    """Return when a run began and was last recorded, and its id; `None` if the id is none of ours."""
-    try:
-        return run_start(row.key), row.created_at, row.key
-    except ValueError:
-        return None
-
-
-def _reused(found: FoundPassage) -> ReusedPassage:
-    passage = found.passage
-    return ReusedPassage(
-        key=passage.key,
-        url=passage.url,
-        title=passage.title,
-        source=passage.source,
-        engine=passage.engine.partition(" ")[0],
-        found_by=passage.found_by,
-        fetched_at=passage.fetched_at,
-        relevance=found.relevance,
-    )

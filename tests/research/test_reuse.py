@@ -116,20 +116,27 @@ def ask(app: App, question: str = QUESTION) -> Research:
 
 
 def test_a_reused_passage_names_the_run_that_read_it(opened: Open) -> None:
-    """If one run alone went on when the passage was fetched; a damaged id counts for nothing."""
+    """The run that fetched its page then; not one that found it in the cache, nor a damaged record."""
     app = opened(Mode(at=1_795_000_000.0))
     hold(app, age=DAY)
     read_at, runs = app.cache.now - DAY, app.cache.runs
-    first, second, later = (new_run_id(moment) for moment in (read_at - 5, read_at - 3, read_at + 60))
-    for run in (first, later, "99999999-999999-abcdef"):
-        runs.put(run, "an earlier question", "web", {})
+
+    def record(began: float, answered_by: str, url: str = POOL) -> str:
+        pages = [{"url": url, "answered_by": answered_by, "characters": 10}]
+        rounds = [{"searches": [], "pages": pages, "novelty": 1.0, "score": 1.0}]
+        runs.put(run := new_run_id(began), "an earlier question", "web", {"rounds": rounds})
+        return run
+
+    reader = record(read_at - 5, "live")
+    record(read_at - 3, "cache")
+    record(read_at - 2, "live", "https://other.example/")
+    record(read_at + 60, "live")
+    runs.put(new_run_id(read_at - 1), "damaged", "web", {"rounds": 3})
+    runs.put("99999999-999999-abcdef", "an id without a time", "web", {})
     found = ask(app)
     (reused,) = found.gathered.reused
-    assert reused.run == first
-    assert f"1 passage read before (24h ago, run {first})" in summary(found)
-    runs.put(second, "asked at the same time", "web", {})
-    (reused,) = ask(app, "how large is the pool of the gateway by default").gathered.reused
-    assert reused.run == ""
+    assert reused.run == reader
+    assert f"1 passage read before (24h ago, run {reader})" in summary(found)
 
 
 def test_a_held_answer_needs_no_search(opened: Open, engine: Engine) -> None:
@@ -328,6 +335,8 @@ def test_one_search_shows_that_all_was_read(opened: Open) -> None:
     assert [each.engine for each in found.gathered.searches] == ["web", *["library"] * (len(plan.queries) - 1)]
     assert {each.answered_by for each in found.gathered.searches[1:]} == {"cache"}
     assert {each.found_by for each in found.gathered.reused} <= set(make_plan("what does the gateway pool do").queries)
+    (run,) = {each.run for each in found.gathered.reused}
+    assert past_run(app.cache, run).question == "what does the gateway pool do"
     assert f"1 of {len(plan.queries)} searches went out" in summary(found)
     assert app.cache.usage.total()["library"] == len(plan.queries) - 1
 
