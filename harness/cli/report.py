@@ -112,7 +112,8 @@ def summary(found: "Research") -> str:
     else:
         course = f"{len(rounds)} round{'s' * (len(rounds) > 1)}"
         course += f", score {found.gathered.score:.2f} ({found.gathered.stop_reason})"
-        lines.append(f"{course}; {found.live_calls} live calls, {found.cache_hits} cache hits")
+        spent = f"{found.live_calls} live call{'s' * (found.live_calls != 1)}"
+        lines.append(f"{course}; {spent}, {found.cache_hits} cache hit{'s' * (found.cache_hits != 1)}")
     lines += _reuse(found)
     hits = ", ".join(f"{found.answered.get(how, 0)} {how}" for how in ("exact", "semantic", "stale", "no results"))
     lines.append(f"hits: {hits}; misses: {found.answered.get('live', 0) + found.answered.get('failed', 0)}")
