@@ -17,7 +17,7 @@ help:
 	@echo "make check     ruff, mypy --strict, import-linter"
 	@echo "make bench     speed and quality beside other caches, start-up times (PAIRS=DIR, LOG=FILE: data of your own;"
 	@echo "               VECTORS=FILE keeps its embeddings, which take 15 minutes)"
-	@echo "make train     trains verifier and reader again (DATA=DIR; under an hour with a GPU)"
+	@echo "make train     trains verifier and reader again (DATA=DIR; about an hour with a GPU, days without)"
 	@echo "make bench-scale  the exact hit from 1,000 to 1,000,000 rows (6 GB; DATA=... names a folder for them)"
 	@echo "make clean     remove .venv, .demo and what tools have left"
 

@@ -69,7 +69,7 @@ def release(sources: Sources, weights: Path, digest: str) -> Release:
         print(f"thresholds on {family}:", ", ".join(f"{share:g}: {threshold:.3f}" for share, threshold in found))
         for share, threshold in found:
             chosen[share] = max(threshold, chosen.get(share, threshold))
-    calibrated_on = f"{len(pairs):,} pairs of public sets and of our own"
+    calibrated_on = f"{len(pairs):,} pairs of public and written sets"
     return Release(digest, *fitted, tuple(sorted(chosen.items())), calibrated_on)
 
 

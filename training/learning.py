@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -161,6 +161,17 @@ def in_batches(
 
 def _batch(rows: Sequence[tuple[list[int], list[int], Any]]) -> Batch:
     return Batch(padded([(ids, types) for ids, types, _ in rows]), torch.tensor([target for *_, target in rows]))
+
+
+def alike(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
+    """Yield the places of all texts, the longest first, those of similar length together: at most `tokens` word pieces
+    at a time, with the padding.
+    """
+    order = sorted(range(len(lengths)), key=lambda place: lengths[place])
+    while order:
+        size = max(1, tokens // lengths[order[-1]])
+        yield order[-size:]
+        del order[-size:]
 
 
 def padded(rows: Sequence[tuple[list[int], list[int]]]) -> dict[str, Tensor]:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from harness.models.local.pair_reader import MAX_TOKENS
 from harness.models.local.tokenizer import tokenizer
-from training.learning import brief, device, on_device, padded
+from training.learning import alike, brief, device, on_device, padded
 from training.model import CrossEncoder
 from training.sources import Example
 
@@ -33,16 +33,12 @@ def scores(model: CrossEncoder, examples: Sequence[Example]) -> NDArray[np.float
     """Return one logit per pair, of shape (pairs,); 0 for pairs that are too long."""
     words = tokenizer()
     encoded = [words.encode(*sorted((example.a, example.b))) for example in examples]
-    order = sorted(range(len(encoded)), key=lambda place: len(encoded[place].ids))
-    order = [place for place in order if len(encoded[place].ids) <= MAX_TOKENS]
+    fitting = [place for place, each in enumerate(encoded) if len(each.ids) <= MAX_TOKENS]
     found = np.zeros(len(examples))
     model.to(device()).eval()
-    done = 0
     with torch.inference_mode(), brief():
-        while done < len(order):
-            size = max(1, TOKENS_A_BATCH // len(encoded[order[min(done + 255, len(order) - 1)]].ids))
-            chosen = order[done : done + size]
+        for group in alike([len(encoded[place].ids) for place in fitting], TOKENS_A_BATCH):
+            chosen = [fitting[place] for place in group]
             rows = [(encoded[place].ids, encoded[place].type_ids) for place in chosen]
             found[chosen] = model(**on_device(padded(rows))).float().cpu().numpy()
-            done += len(chosen)
     return found

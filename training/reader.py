@@ -1,4 +1,4 @@
-"""Train the reader: `python -m training.reader --data DIR`. It takes ten minutes on a GPU, a day on two CPU cores."""
+"""Train the reader: `python -m training.reader --data DIR`. It takes 25 minutes on a GPU, days on two CPU cores."""
 
 import argparse
 from collections import Counter, defaultdict

@@ -31,7 +31,7 @@ ADDED: tuple[Folder, ...] = ("wordings",)
 """The folders that only a training with permitted data reads, so far."""
 PERMITTED = frozenset({"paws"})
 GRADES = Path(__file__).with_name("grades.txt")
-THIRD = "by way of a third"
+THIRD = "through a third"
 ALIKE = "alike"
 
 

@@ -6,7 +6,7 @@ that have no label.
 """
 
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib.util import find_spec
@@ -14,7 +14,7 @@ from io import BytesIO
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -23,7 +23,8 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from benchmarks.rows import say
-from training.learning import brief, device, learn, on_device, padded
+from training.__main__ import tell
+from training.learning import alike, brief, device, learn, on_device, padded
 from training.passes import Plan
 from training.reader_model import ANSWERS, MAX_TOKENS, OUTPUTS, SAME, SUPPORT, ReaderModel, reader_batches, reader_loss
 from training.reading import NOT_ASKED, UNKNOWN, Reading
@@ -42,8 +43,21 @@ SIMILAR = 0.3
 """Weight of that logit, added to the teacher's own where no label says whether a text answers: what ranks texts that do
 not answer.
 """
+SENTENCE_CHARS = 300
+"""Shorter texts are also read as quotations."""
+SENTENCES = 20_000
+"""Of these, how many are read as claims about the others."""
+
 Floats = NDArray[np.float32]
 Pair = tuple[str, str]
+
+
+class Amounts(NamedTuple):
+    """Numbers of texts that are read with one: the likest, some of the next `AROUND`, and any others."""
+
+    likest: int
+    some: int
+    other: int
 
 
 @cache
@@ -75,34 +89,24 @@ def _encoder() -> Any:
     return MPNetModel.from_pretrained(folder, add_pooling_layer=False, local_files_only=True, dtype=torch.float32)
 
 
-def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Yield the places of all texts, those of like length together."""
-    order = sorted(range(len(lengths)), key=lambda place: lengths[place])
-    while order:
-        size = max(1, TOKENS_A_BATCH // lengths[order[-1]])
-        yield order[-size:]
-        del order[-size:]
-
-
-def embedded(texts: Sequence[str]) -> Tensor:
-    """Return the unit vectors of the texts, of shape (texts, 768): the mean of the states of their tokens."""
+def embedded(texts: Sequence[str]) -> dict[str, Tensor]:
+    """Return the unit vector of each text, of shape (768,): the mean of the states of its tokens."""
+    texts = list(dict.fromkeys(texts))
     model = _encoder().to(device()).eval()
-    read = _tokens().encode_batch(list(texts))
+    read = _tokens().encode_batch(texts)
     found = torch.zeros((len(texts), model.config.hidden_size), device=device())
-    for places in _batches([len(each.ids) for each in read]):
+    for places in alike([len(each.ids) for each in read], TOKENS_A_BATCH):
         inputs = on_device(padded([(read[place].ids, read[place].type_ids) for place in places]))
         del inputs["token_type_ids"]
         with torch.inference_mode(), brief():
             states = model(**inputs).last_hidden_state.float()
         mask = inputs["attention_mask"].unsqueeze(-1)
         found[places] = torch.nn.functional.normalize((states * mask).sum(1), dim=-1)
-    return found
+    return dict(zip(texts, found, strict=True))
 
 
 def trained(readings: Sequence[Reading], plan: Plan, kept: Path) -> ReaderModel:
     """Return the teacher after `EPOCHS` passes over the readings; it is stored in the file `kept`."""
-    from training.__main__ import tell
-
     model = ReaderModel(_encoder())
     if kept.exists():
         model.load_state_dict(torch.load(kept, weights_only=True, map_location="cpu"))
@@ -120,7 +124,7 @@ def logits(model: ReaderModel, pairs: Sequence[Pair]) -> Floats:
     read = _tokens().encode_batch(list(pairs))
     found = np.zeros((len(pairs), OUTPUTS), dtype=np.float32)
     model.to(device()).eval()
-    for places in _batches([len(each.ids) for each in read]):
+    for places in alike([len(each.ids) for each in read], TOKENS_A_BATCH):
         inputs = on_device(padded([(read[place].ids, read[place].type_ids) for place in places]))
         with torch.inference_mode(), brief():
             found[places] = model(**inputs).float().cpu().numpy()
@@ -128,16 +132,16 @@ def logits(model: ReaderModel, pairs: Sequence[Pair]) -> Floats:
 
 
 def near_pairs(
-    first: Sequence[str], second: Sequence[str], amounts: tuple[int, int, int], chance: Random
+    first: Sequence[str], second: Sequence[str], vectors: Mapping[str, Tensor], amounts: Amounts, chance: Random
 ) -> list[tuple[str, str, float]]:
-    """Return each first text with the likest of the second texts, some of the next `AROUND`, and any others: as many
-    as `amounts` says; and the cosine similarity of each pair.
+    """Return each first text with some of the second texts, by their unit `vectors`, and the cosine similarity of each
+    pair.
     """
     likest, some, other = amounts
-    vectors, held = embedded(first), embedded(second)
+    asked, held = (torch.stack([vectors[text] for text in texts]) for texts in (first, second))
     found = []
     for start in range(0, len(first), 1_024):
-        similar = vectors[start : start + 1_024] @ held.T
+        similar = asked[start : start + 1_024] @ held.T
         order = similar.topk(min(AROUND, len(second))).indices.cpu().numpy()
         chosen = np.concatenate(
             [
@@ -164,14 +168,17 @@ def taught(readings: Sequence[Reading], queries: Sequence[str], model: ReaderMod
     asked = [each for each in readings if each.answers != UNKNOWN]
     claimed = [each for each in readings if sum(each.support)]
     texts, quotations = _texts(asked, "second"), _texts(claimed, "second")
-    short = [text for text in texts if len(text) < 300]
+    short = [text for text in texts if len(text) < SENTENCE_CHARS]
+    questions, claims = _texts(asked, "first"), _texts(claimed, "first")
+    vectors = embedded([*questions, *queries, *texts, *claims, *quotations])
     answers = [
-        *near_pairs(_texts(asked, "first"), texts, (6, 5, 2), chance),
-        *near_pairs(queries, texts, (4, 2, 1), chance),
+        *near_pairs(questions, texts, vectors, Amounts(6, 5, 2), chance),
+        *near_pairs(queries, texts, vectors, Amounts(4, 2, 1), chance),
     ]
+    stated = chance.sample(short, min(SENTENCES, len(short)))
     support = [
-        *near_pairs(_texts(claimed, "first"), [*quotations, *short], (4, 3, 1), chance),
-        *near_pairs(chance.sample(short, min(20_000, len(short))), [*quotations, *short], (3, 2, 0), chance),
+        *near_pairs(claims, [*quotations, *short], vectors, Amounts(4, 3, 1), chance),
+        *near_pairs(stated, [*quotations, *short], vectors, Amounts(3, 2, 0), chance),
     ]
     say(f"the teacher reads {len(readings):,} pairs with and {len(answers) + len(support):,} without a label")
     known = {(each.first, each.second) for each in readings}
