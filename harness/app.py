@@ -193,7 +193,7 @@ class App:
         from harness.research.search import search_all
 
         cache = self.cache  # opened first: if it cannot be, no engine is asked
-        engines = self.sources.engines(specs)
+        engines = self.sources.engines(specs, question=query)
         if reuse and self._may_reuse:
             from harness.research.held_answers import held_answer
 
@@ -292,23 +292,22 @@ class App:
         self,
         specs: Sequence[str] = (),
         *,
+        question: str = "",
         epoch: str = "",
         on_text: Callable[[str], None] | None = None,
         on_round: "Callable[[Round], None] | None" = None,
     ) -> "Researcher":
-        """Return a researcher with the engines that `specs` name; see `Writing` for `epoch` and `on_text`, and
-        `Researcher` for `on_round`.
-        """
+        """Return a researcher with the engines that suit `specs` and `question`; see `Writing` and `Researcher`."""
         from harness.research.assembly import researcher_of
         from harness.research.services import ResearchServices
 
-        settings = replace(self.settings, engine=tuple(specs) or self.settings.engine)
+        settings = replace(self.settings, engine=(specs := self.sources.chosen(specs, question)))
         started = {"settings": run_settings(settings), "refresh": not self._mode.read, "serve_stale": self._serve_stale}
-        run = None if self._replay is None else self._replay.run
+        run = self._replay.run if self._replay else None
         model, embedder = self.models.language_model, self.models.embedder  # a wrong setting is found before indexing
         engines, reader = self.sources.engines(specs, waits=True), self.sources.reader
-        library = self.library if self._may_reuse else None
-        answering, chunks, progress = self.models.reader, self.vector_cache, self.progress
+        answering, library = self.models.reader, self.library if self._may_reuse else None
+        chunks, progress = self.vector_cache, self.progress
         services = ResearchServices(self.cache, engines, reader, embedder, chunks, progress, rarity, answering, library)
         return researcher_of(services, model, settings, run, started, epoch=epoch, on_text=on_text, on_round=on_round)
 

@@ -41,7 +41,9 @@ def research_task(app: App, task: Task, repeat: int = 0) -> Research:
     Raises:
         HarnessError: the error of the research.
     """
-    researcher = app.researcher((task.engine,) if task.engine else (), epoch=f"repeat {repeat}" if repeat else "")
+    researcher = app.researcher(
+        (task.engine,) if task.engine else (), question=task.question, epoch=f"repeat {repeat}" if repeat else ""
+    )
     return researcher.run(task.question, sections=task.structure.exactly or task.structure.at_least)
 
 

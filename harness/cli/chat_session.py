@@ -59,7 +59,7 @@ def conversation(app: "App", screen: Screen, *, no_memory: bool, dummy: bool) ->
         memory,
         why_no_memory=why,
         remembers=not dummy,
-        research=lambda question: app.researcher().run(question),
+        research=lambda question: app.researcher(question=question).run(question),
         budget=app.settings.context_tokens,
     )
 

@@ -12,8 +12,8 @@ from harness.errors import InvalidInput
 
 if TYPE_CHECKING:
     from harness.cli.options import ReportOptions
-    from harness.research.extractive_writer import Report
     from harness.research.gathering import DecidedQuestion
+    from harness.research.report import Report
     from harness.research.result import Research
     from harness.research.saved_report import SavedReport
 

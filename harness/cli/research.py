@@ -20,6 +20,7 @@ from harness.cli.options import (
 from harness.cli.output import BY_WORDS
 from harness.cli.report import show, summary
 from harness.cli.terminal import ExitCode
+from harness.core.search_engines import AUTO
 from harness.errors import InvalidInput
 from harness.settings.flags import flagged
 
@@ -104,6 +105,8 @@ def research(
         replay=run.replay,
         serve_stale=run.stale_if_error or 0.0,
     ) as app:
+        if words and AUTO in app.settings.engine:
+            session.note(app.sources.suited(in_words(words)).reason)
         found = _researched(app, in_words(words), flags, run, live)
         session.end_progress()
         saved = saved_research(found)
@@ -119,7 +122,7 @@ def research(
 def _researched(app: "App", question: str, flags: Flags, run: ResearchOptions, live: "_Stream | None") -> "Research":
     """Run a new research, or the rest of a stopped one."""
     if run.resume is None:
-        return app.researcher(epoch=run.epoch, on_text=live).run(question, sections=run.sections)
+        return app.researcher(question=question, epoch=run.epoch, on_text=live).run(question, sections=run.sections)
     given: dict[str, Any] = {name: value for name, value in flags.items() if value is not None}
     return app.resume(
         run.resume,

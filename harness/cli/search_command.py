@@ -11,6 +11,7 @@ from harness.cli.output import BY_WORDS, print_json
 from harness.cli.terminal import ExitCode
 from harness.core.entries import Hit, Stale
 from harness.core.freshness import age_in_words
+from harness.core.search_engines import AUTO
 from harness.core.text import shorten
 from harness.errors import SearchError
 
@@ -46,6 +47,8 @@ def search(
     """
     query = in_words(words)
     with session.app(flags, refresh=cache.refresh, no_cache=cache.no_cache, replay=replay) as app:
+        if AUTO in app.settings.engine:
+            session.note(app.sources.suited(query).reason)
         found, results = app.search(query)
         session.end_progress()
         if as_json:

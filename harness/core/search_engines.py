@@ -4,21 +4,27 @@ To add an engine that sends requests, add it here, and a module `harness/sources
 `from_settings(argument, settings)` that returns it.
 """
 
+import re
+
 from msgspec import Struct
 
 
 class EngineKind(Struct, frozen=True):
     """A search engine. `argument` shows what follows its name (`:URL`; `[:LANG]` where it can be left out), `question`
-    is an example that fits it. `proxy` is whether its requests go through the setting `proxy`.
+    is an example that fits it. `proxy` is whether its requests go through the setting `proxy`; `per_minute` is how many
+    requests its service allows, if fewer than the setting.
     """
 
     name: str
     label: str
     argument: str = ""
     proxy: bool = False
+    per_minute: float = 60_000.0
     question: str = "What are best practices for retrieval-augmented generation?"
 
 
+AUTO = "auto"
+"""Not an engine: the engines that suit the question."""
 PYTHON_DOCS = "corpus:python-docs"
 LIBRARY = "library"
 """The engine over everything that was read before; what it returns is held already."""
@@ -28,6 +34,24 @@ ENGINES: tuple[EngineKind, ...] = (
     EngineKind("searxng", "SearXNG instance", ":URL"),
     EngineKind("pubmed", "PubMed", question="How often does CRISPR have off-target effects?"),
     EngineKind("wikipedia", "Wikipedia", "[:LANG]", question="How do vaccines train the immune system?"),
+    EngineKind("arxiv", "arXiv", "[:FILTER]", per_minute=10, question="How do language models use long contexts?"),
+    EngineKind("openalex", "OpenAlex", "[:FILTER]", question="How does sleep affect memory?"),
+    EngineKind("crossref", "Crossref", "[:FILTER]", question="How does sleep affect memory?"),
+    EngineKind(
+        "semanticscholar",
+        "Semantic Scholar",
+        "[:FILTER]",
+        per_minute=60,
+        question="How do language models use long contexts?",
+    ),
+    EngineKind("europepmc", "Europe PMC", "[:FILTER]", question="How often does CRISPR have off-target effects?"),
+    EngineKind("github", "GitHub", "[:FILTER]", per_minute=10, question="Why does asyncio.gather hide errors?"),
+    EngineKind("stackexchange", "Stack Exchange", "[:SITE]", question="How do I merge two dictionaries in Python?"),
+    EngineKind("hackernews", "Hacker News", "[:FILTER]", question="What do people say about SQLite in production?"),
+    EngineKind("brave", "Brave Search"),
+    EngineKind("serper", "Google through serper.dev"),
+    EngineKind("exa", "Exa", "[:FILTER]"),
+    EngineKind(AUTO, "Chosen by the question", proxy=True),
     EngineKind("browser", "DuckDuckGo in a browser"),
     EngineKind("corpus", "Folder of documents", ":PATH", question="What do these documents say about retries?"),
     EngineKind(LIBRARY, "Everything read before", proxy=True),
@@ -37,6 +61,16 @@ ENGINES: tuple[EngineKind, ...] = (
 _SPECS = [engine.name + engine.argument for engine in ENGINES]
 ENGINE_SPECS = f"{', '.join(_SPECS[:-1])} or {_SPECS[-1]}"
 """The engines in one line, for messages and help."""
+
+
+_NEXT = re.compile(rf",(?=(?:{'|'.join(engine.name for engine in ENGINES if ':' not in engine.name)})(?:[:,]|$))")
+
+
+def alternative_specs(spec: str) -> list[str]:
+    """Return the engines in `NAME[:ARG],NAME[:ARG]`, of which the first that works answers. A comma before anything
+    else is part of an argument.
+    """
+    return _NEXT.split(spec)
 
 
 def engine_kind(spec: str) -> EngineKind | None:

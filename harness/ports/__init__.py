@@ -11,7 +11,7 @@ from harness.ports.page_reader import PageReader
 from harness.ports.progress import Progress, Stopped, silent
 from harness.ports.reader import Reader
 from harness.ports.rows import Rows
-from harness.ports.search_engine import SearchEngine, SearchResult
+from harness.ports.search_engine import EngineChain, SearchEngine, SearchResult, alternatives_of
 from harness.ports.store import STORE_PARTS, Store
 from harness.ports.usage import Usage
 from harness.ports.verifier import Verifier
@@ -23,6 +23,7 @@ __all__ = [
     "Audits",
     "Completion",
     "Embedder",
+    "EngineChain",
     "LanguageModel",
     "Listings",
     "Locks",
@@ -39,5 +40,6 @@ __all__ = [
     "Usage",
     "Vectors",
     "Verifier",
+    "alternatives_of",
     "silent",
 ]

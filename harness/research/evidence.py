@@ -16,8 +16,9 @@ from msgspec.structs import replace
 
 from harness.cache import Cache
 from harness.core.dangling import needs_previous
+from harness.core.disagreement import Said, disagreements
 from harness.core.rank_fusion import select_diverse
-from harness.core.required_terms import lacking, lacking_names, required_names, required_terms
+from harness.core.required_terms import all_numbers, lacking, lacking_names, required_names, required_terms
 from harness.core.text import stems
 from harness.errors import ReaderError
 from harness.ports import Reader, Vectors
@@ -43,6 +44,9 @@ MAX_OVERLAP = 0.5
 aside.
 """
 
+REPEATED = 0.93
+"""Least cosine similarity of two sentences that say the same."""
+
 _FIRST = 0.5
 """Share of an excerpt's first sentence in its relevance; the rest is that of its likeliest sentence."""
 
@@ -61,7 +65,8 @@ class Evidence(Struct, frozen=True):
 
     `similarity` is the cosine similarity of question and excerpt (0..1), `score` the ranking score. `lacks` are the
     years, versions and numbers of the question that its passage does not have; `relevance` (0..1) is how
-    likely it answers, by reader and vectors; `None` without a reader.
+    likely it answers, by reader and vectors; `None` without a reader. `part` is the place of the sub-question that it
+    is about. `disagrees` is the number of a disagreement if it is one of its statements, else 0.
     """
 
     sentences: tuple[str, ...]
@@ -73,6 +78,8 @@ class Evidence(Struct, frozen=True):
     score: float
     lacks: tuple[str, ...] = ()
     relevance: float | None = None
+    part: int = 0
+    disagrees: int = 0
     stems: frozenset[str] = frozenset()
 
 
@@ -88,6 +95,8 @@ class Excerpt(Struct, frozen=True, array_like=True):
     score: float
     lacks: tuple[str, ...] = ()
     relevance: float | None = None
+    part: int = 0
+    disagrees: int = 0
 
 
 def cached_evidence(
@@ -98,6 +107,7 @@ def cached_evidence(
     *,
     ttl: float,
     reader: Reader | None = None,
+    parts: Sequence[str] = (),
 ) -> list[Evidence]:
     """Return what `find_evidence` returns, from the cache if it is there: embedding takes about a second. If the reader
     does not work, nothing is refused, with a warning in the log.
@@ -108,12 +118,13 @@ def cached_evidence(
     """
 
     def compute() -> list[Excerpt]:
-        found = find_evidence(sources, chunk_set, writing, reader)
+        found = find_evidence(sources, chunk_set, writing, reader, parts)
         return [_excerpt(each) for each in found]
 
     by_url = {source.url: source for source in sources}
     weighed = f"most={writing.max_evidence}, per_source={writing.per_source}, weights={writing.ranking_weights}"
     ranking = f"{chunk_set.code.evidence} Choice({weighed}) {chunk_set.chunking_id}"  # a key of older snapshots, too
+    ranking += "".join(f" part={part}" for part in parts)
     try:
         ranking = f"{ranking} {reader.id} {writing.reading_weight} {reader.calibration}" if reader else ranking
         kept = cache.derived.get(chunk_set.question, ranking, sources, compute, list[Excerpt], ttl=ttl)
@@ -122,30 +133,35 @@ def cached_evidence(
             kept = compute()
     except ReaderError as error:
         log.warning(UNREAD, error)
-        return cached_evidence(sources, chunk_set, cache, writing, ttl=ttl)
+        return cached_evidence(sources, chunk_set, cache, writing, ttl=ttl, parts=parts)
     return [_evidence(each, by_url[each.url]) for each in kept]
 
 
 def _excerpt(found: Evidence) -> Excerpt:
     return Excerpt(
         found.sentences, found.source.url, found.document, found.chunk, found.position, found.similarity, found.score,
-        found.lacks, found.relevance,
+        found.lacks, found.relevance, found.part, found.disagrees,
     )  # fmt: skip
 
 
 def _evidence(kept: Excerpt, source: GatheredSource) -> Evidence:
     return Evidence(
         kept.sentences, source, kept.document, kept.chunk, kept.position, kept.similarity, kept.score,
-        kept.lacks, kept.relevance,
+        kept.lacks, kept.relevance, kept.part, kept.disagrees,
     )  # fmt: skip
 
 
 def find_evidence(
-    sources: Sequence[GatheredSource], chunk_set: ChunkSet, writing: WritingSettings, reader: Reader | None = None
+    sources: Sequence[GatheredSource],
+    chunk_set: ChunkSet,
+    writing: WritingSettings,
+    reader: Reader | None = None,
+    parts: Sequence[str] = (),
 ) -> list[Evidence]:
     """Return the excerpts that answer best, best first: at most as many as `writing` allows, no near-duplicates, none
-    off topic (better nothing than something unrelated). The vector of an excerpt is the mean of its sentences' vectors.
-    With a `reader`, there are none if it finds no sentence likely enough to answer.
+    off topic (better nothing than something unrelated); then the statements of sources that disagree. The vector of an
+    excerpt is the mean of its sentences' vectors. With a `reader`, there are none if it finds no sentence likely enough
+    to answer. The best excerpt of each of the `parts`, the sub-questions of a compound question, comes first.
 
     Raises:
         EmbeddingError: the embedder failed.
@@ -156,22 +172,30 @@ def find_evidence(
     if not likely:
         return []
     titles = list(dict.fromkeys(sentence.source.title for sentence in likely))
-    vectors = chunk_set.embedder.embed([*titles, *(sentence.text for sentence in likely)])
+    texts = [*titles, *parts, *(sentence.text for sentence in likely)]
+    vectors = chunk_set.embedder.embed(texts)
     title_similarity = dict(zip(titles, (vectors[: len(titles)] @ chunk_set.question_vector).tolist(), strict=True))
-    vectors, relevance, least = vectors[len(titles) :], None, math.inf
+    questions = [(part, vectors[len(titles) + place]) for place, part in enumerate(parts)]
+    questions = questions or [(chunk_set.question, chunk_set.question_vector)]
+    vectors, least = vectors[len(titles) + len(parts) :], math.inf
     missing = _missing(likely, chunk_set.question)
+    answering = _Answering(None, _parts_by_vectors(vectors, questions))
     if reader is not None:
-        relevance, least = _relevance(likely, vectors, chunk_set, reader, missing), reader.calibration.answers
-        if max(relevance) < least:
+        answering, least = (
+            _relevance(likely, vectors, questions, chunk_set, reader, missing),
+            reader.calibration.answers,
+        )
+        if max(answering.relevance or ()) < least:
             return []
     ranked = sorted(
-        _excerpts(likely, vectors, chunk_set, title_similarity, missing, relevance, writing),
+        _excerpts(likely, vectors, chunk_set, title_similarity, missing, answering, writing),
         key=lambda evidence: -evidence.score,
     )
-    if relevance is not None:  # what answers comes first; the rest is about everything that belongs to it
-        weight = writing.reading_weight
-        first = max(ranked, key=lambda each: weight * (each.relevance or 0.0) + (1 - weight) * each.score)
-        ranked = [first, *(each for each in ranked if each is not first)]
+    weight = writing.reading_weight if reader is not None else 0.0
+    if reader is not None or parts:  # what answers comes first; the rest is about everything that belongs to it
+        firsts = [_best(ranked, part, weight) for part in range(len(questions))]
+        known = [each for each in firsts if each is not None]
+        ranked = [*known, *(each for each in ranked if not any(each is first for first in known))]
     chosen = select_diverse(
         (evidence for evidence in ranked if _is_relevant(evidence, wanted, least)),
         limit=writing.max_evidence,
@@ -180,40 +204,93 @@ def find_evidence(
         features=lambda evidence: set(evidence.stems - wanted.stems),  # every good excerpt shares the question's words
         max_overlap=MAX_OVERLAP,
     )
-    return list(_without_repeats(chosen))
+    by_text = {each.text: vector for each, vector in zip(likely, vectors, strict=True)}
+    return [*_without_repeats(chosen, by_text), *_disagreeing(ranked, questions, least)]
 
 
-def _without_repeats(found: Iterable[Evidence]) -> Iterator[Evidence]:
-    """Yield the excerpts without the sentences that an earlier one has; one that the next sentence needs stays."""
-    quoted = set[str]()
+def _best(ranked: Sequence[Evidence], part: int, weight: float) -> Evidence | None:
+    """Return the excerpt about a sub-question that answers it best; `weight` (0..1) is that of the relevance."""
+    about = [each for each in ranked if each.part == part]
+    return max(about, key=lambda each: weight * (each.relevance or 0.0) + (1 - weight) * each.score, default=None)
+
+
+def _disagreeing(
+    ranked: Sequence[Evidence], questions: Sequence[tuple[str, Vectors]], least: float
+) -> Iterator[Evidence]:
+    """Yield the statements of sources that disagree, disagreement after disagreement."""
+    number = 0
+    for part, (question, _) in enumerate(questions):
+        single = [each for each in ranked if len(each.sentences) == 1 and each.part == part]
+        answers = [each for each in single if (each.relevance or 0.0) >= least or each.similarity >= MIN_SIMILARITY]
+        answers.sort(key=lambda each: (-(each.relevance or 0.0), -each.similarity))
+        said = [Said(each.sentences[0], each.source.url, each.source.title) for each in answers]
+        for group in disagreements(question, said):
+            number += 1
+            yield from (replace(answers[place], disagrees=number) for place in group)
+
+
+def _without_repeats(found: Iterable[Evidence], vectors: Mapping[str, Vectors]) -> Iterator[Evidence]:
+    """Yield the excerpts without the sentences that an earlier one has, in these or nearly these words; one that the
+    next sentence needs stays.
+    """
+    quoted: list[str] = []
     for each in found:
         following = (*each.sentences[1:], "")
         kept = tuple(
             text
             for text, after in zip(each.sentences, following, strict=True)
-            if text not in quoted or (after not in quoted and needs_previous(after))
+            if not _is_repeat(text, quoted, vectors) or (after not in quoted and needs_previous(after))
         )
         if kept:
-            quoted.update(kept)
+            quoted += kept
             yield replace(each, sentences=kept)
 
 
-def _relevance(
-    likely: Sequence[Sentence], vectors: Vectors, chunk_set: ChunkSet, reader: Reader, missing: Missing
-) -> list[float]:
-    """Return how likely (0..1) each sentence answers, by reader and vectors; half of that where something is `missing`.
-    Only the most promising ones are read; the others are 0.
-    """
-    near, wanted = (vectors @ chunk_set.question_vector).tolist(), chunk_set.wording
+def _is_repeat(text: str, quoted: Sequence[str], vectors: Mapping[str, Vectors]) -> bool:
+    """Return whether a sentence says what an earlier one says: the same words or meaning, and the same numbers."""
+    numbers = all_numbers(text)
+    return any(
+        text == other or (float(vectors[text] @ vectors[other]) >= REPEATED and numbers == all_numbers(other))
+        for other in quoted
+    )
 
-    promises = [promise(similarity, wanted.share(each.stems)) for similarity, each in zip(near, likely, strict=True)]
-    best = sorted(range(len(likely)), key=lambda place: -promises[place])[:MAX_READ]
-    read = reader.answers(chunk_set.question, [likely[place].in_context for place in best])
-    found, calibration = [0.0] * len(likely), reader.calibration.with_vectors_of(chunk_set.embedder.id)
-    for place, probability in zip(best, read, strict=True):
-        factor = LACKING_RELEVANCE if missing[likely[place].place] else 1.0
-        found[place] = factor * calibration.relevance(probability, near[place])
-    return found
+
+class _Answering(Struct, frozen=True):
+    """For each sentence: how likely it answers (0..1; `None` without a reader), and which part of the question."""
+
+    relevance: Sequence[float] | None
+    part: Sequence[int]
+
+
+def _parts_by_vectors(vectors: Vectors, questions: Sequence[tuple[str, Vectors]]) -> list[int]:
+    near = [(vectors @ vector).tolist() for _, vector in questions]
+    return [max(range(len(questions)), key=lambda part: near[part][place]) for place in range(len(vectors))]
+
+
+def _relevance(
+    likely: Sequence[Sentence],
+    vectors: Vectors,
+    questions: Sequence[tuple[str, Vectors]],
+    chunk_set: ChunkSet,
+    reader: Reader,
+    missing: Missing,
+) -> _Answering:
+    """Return how likely (0..1) each sentence answers one of the questions, by reader and vectors; half of that where
+    something is `missing`. Only the most promising ones are read; the others are 0.
+    """
+    found, parts = [0.0] * len(likely), _parts_by_vectors(vectors, questions)
+    calibration = reader.calibration.with_vectors_of(chunk_set.embedder.id)
+    for part, (question, vector) in enumerate(questions):
+        near, wanted = (vectors @ vector).tolist(), chunk_set.wording
+        promises = [promise(similar, wanted.share(each.stems)) for similar, each in zip(near, likely, strict=True)]
+        best = sorted(range(len(likely)), key=lambda place: -promises[place])[: MAX_READ // len(questions)]
+        read = reader.answers(question, [likely[place].in_context for place in best])
+        for place, probability in zip(best, read, strict=True):
+            factor = LACKING_RELEVANCE if missing[likely[place].place] else 1.0
+            relevance = factor * calibration.relevance(probability, near[place])
+            if relevance > found[place]:
+                found[place], parts[place] = relevance, part
+    return _Answering(found, parts)
 
 
 def _missing(likely: Sequence[Sentence], question: str) -> Missing:
@@ -247,7 +324,7 @@ def _excerpts(
     chunk_set: ChunkSet,
     title_similarity: Mapping[str, float],
     missing: Missing,
-    relevance: Sequence[float] | None,
+    answering: _Answering,
     writing: WritingSettings,
 ) -> Iterator[Evidence]:
     """Yield and score every run of up to `MAX_RUN` neighbouring sentences of one chunk."""
@@ -268,12 +345,13 @@ def _excerpts(
                 + of_words * chunk_set.wording.share(held)
                 - LACKING * bool(lacks)
             )
-            best = None
+            best, likeliest, relevance = None, run[0], answering.relevance
             if relevance is not None:
-                best = round(_FIRST * relevance[run[0]] + (1 - _FIRST) * max(relevance[i] for i in run), 4)
+                likeliest = max(run, key=relevance.__getitem__)
+                best = round(_FIRST * relevance[run[0]] + (1 - _FIRST) * relevance[likeliest], 4)
             yield Evidence(
                 tuple(likely[i].text for i in run), first.source, document, chunk, first.position,
-                round(max(0.0, similarity), 4), round(score, 4), lacks, best, held,
+                round(max(0.0, similarity), 4), round(score, 4), lacks, best, answering.part[likeliest], 0, held,
             )  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from harness.ports import PageReader, SearchEngine
+from harness.ports import PageReader, SearchEngine, alternatives_of
 from harness.research.planner import RulePlanner
 from harness.settings.code_digest import source_digest
 
@@ -25,7 +25,8 @@ def code_of(planner: RulePlanner, engines: Sequence[SearchEngine], reader: PageR
     """Return the names of the present code: digests of the modules that do the work (see `source_digest`). An engine's
     name is also the name of its module.
     """
-    engine_modules = [f"harness.sources.engines.{engine.name}" for engine in engines]
+    named = {each.name for engine in engines for each in alternatives_of(engine)}
+    engine_modules = [f"harness.sources.engines.{name}" for name in named]
     adapters = (type(planner).__module__, type(reader).__module__, *engine_modules)
     return Code(
         source_digest("harness.research.gather", *sorted(adapters)),

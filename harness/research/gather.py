@@ -1,9 +1,12 @@
 """Gathering: rounds of concurrent searches through the cache, until the question is answered or a round adds little."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from harness.core.keys import canonical_url
+from harness.core.papers import identities
 from harness.core.text import one_line
 from harness.errors import SearchError
 from harness.research.gathering import (
@@ -26,6 +29,8 @@ from harness.research.services import ResearchServices
 from harness.settings import FetchSettings, GatheringSettings
 
 MAX_BODY_CHARS = 50_000
+ABOUT = ("authors", "site", "date", "doi", "full_text")
+"""Fields of a result that describe its source."""
 FEEDBACK_RESULTS = 10
 """Results of a round that suggest the next queries."""
 
@@ -51,6 +56,7 @@ class Gatherer:
         self._fetch = fetch
         self._on_round = on_round
         self._sources: dict[str, GatheredSource] = {}
+        self._named: dict[str, str] = {}
         self._rounds: list[Round] = []
         self._probes: tuple[str, ...] = ()
         self._covered = False
@@ -167,16 +173,32 @@ class Gatherer:
     def _keep(self, asked: Sequence[EngineSearch]) -> list[SourceText]:
         """Add the results to the sources, best URLs first; return them in the order of the searches."""
         found_now = {url for url, _ in fused(_by_engines(asked))}
-        for _, results in fused(asked):
+        for url, results in fused(asked):
             for result in results:
-                if document := _document(result):
-                    title = one_line(str(result.get("title") or "")) or document.url
-                    known = self._sources.get(document.url) or GatheredSource(
-                        document.url, title, (), 0.0 if document.url in found_now else self._read_at(document.url)
-                    )
-                    self._sources[document.url] = known.with_text(document.text)
-        shown = [_document(result) for each in asked for result in each.results]
+                if document := self._document(result):
+                    known = self._sources.get(document.url)
+                    if known is None:
+                        known = GatheredSource(document.url, _text(result, "title") or document.url, ())
+                        if url not in found_now:
+                            known = replace(known, fetched_at=self._read_at(url))
+                    self._sources[document.url] = _described(known, result).with_text(document.text)
+        shown = [self._document(result) for each in asked for result in each.results]
         return [document for document in shown if document]
+
+    def _document(self, result: Mapping[str, Any]) -> SourceText | None:
+        """Return the text of a result, if it has a URL and a text, under the first URL of the same paper; no built-in
+        engine returns more than the limit.
+        """
+        url = canonical_url(str(result.get("href") or ""))
+        body = str(result.get("body") or "")[:MAX_BODY_CHARS]
+        text = "\n\n".join(part for part in body.split("\n\n") if part.strip())
+        if not url or not text:
+            return None
+        names = identities(url, _text(result, "title"), _text(result, "doi"))
+        first = next((self._named[name] for name in names if name in self._named), url)
+        for name in names:
+            self._named.setdefault(name, first)
+        return SourceText(first, text)
 
     def _read_at(self, url: str) -> float:
         """Return when the oldest reused passage of a URL was read (seconds since the epoch)."""
@@ -192,7 +214,7 @@ class Gatherer:
         chosen = [url for url, _ in self._untried(question, asked, most)][:most]
         self._tried.update(chosen)
         read = read_all(
-            chosen,
+            [self._sources[url].full_text or url for url in chosen],
             self._cache,
             self._services.reader,
             ttl=self._fetch.page_ttl,
@@ -203,7 +225,7 @@ class Gatherer:
         self._live += len(read)
         pages = [SourceText(url, text) for url, (_, text) in zip(chosen, read, strict=True) if text]
         for page in pages:
-            self._sources[page.url] = self._sources[page.url].with_text(page.text)
+            self._sources[page.url] = replace(self._sources[page.url].with_text(page.text), read=True)
         return [reading for reading, _ in read], pages
 
     def _untried(self, question: str, asked: Sequence[EngineSearch], most: int) -> list[Found]:
@@ -257,9 +279,11 @@ def _search(asked: EngineSearch) -> Search:
     return Search(asked.query, asked.engine, "live" if outcome.how == "live" else "cache", len(outcome.value))
 
 
-def _document(result: dict[str, Any]) -> SourceText | None:
-    """Return the text of a result, if it has a URL and a text; no built-in engine returns more than the limit."""
-    url = canonical_url(str(result.get("href") or ""))
-    body = str(result.get("body") or "")[:MAX_BODY_CHARS]
-    text = "\n\n".join(part for part in body.split("\n\n") if part.strip())
-    return SourceText(url, text) if url and text else None
+def _text(result: Mapping[str, Any], field: str) -> str:
+    return one_line(str(result.get(field) or ""))
+
+
+def _described(source: GatheredSource, result: Mapping[str, Any]) -> GatheredSource:
+    """Return the source with what a result says about it and no earlier one did."""
+    about = {field: _text(result, field) for field in ABOUT if not getattr(source, field)}
+    return replace(source, **{field: value for field, value in about.items() if value})

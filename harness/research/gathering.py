@@ -41,13 +41,21 @@ class SourceText(Struct, frozen=True):
 class GatheredSource(Struct, frozen=True, omit_defaults=True):
     """Everything found at one URL: excerpts from searches and the page, each once, in the order of discovery; an empty
     line separates paragraphs. `fetched_at` (seconds since the epoch) is when passages of the library were read, the
-    oldest of them; 0: it was found now.
+    oldest of them; 0: it was found now. Authors, site (journal), date (YYYY, YYYY-MM or YYYY-MM-DD) and DOI are as a
+    search engine gave them, empty where it did not. `full_text` is the URL of its text, if another. `read`: its page
+    was read.
     """
 
     url: str
     title: str
     texts: tuple[str, ...]
     fetched_at: float = 0.0
+    authors: str = ""
+    site: str = ""
+    date: str = ""
+    doi: str = ""
+    full_text: str = ""
+    read: bool = False
 
     @property
     def documents(self) -> list[SourceText]:

@@ -17,7 +17,7 @@ from harness.errors import StoreError
 from harness.library import FoundPassage, HeldPassage, Library
 from harness.library.held_passages import engine_id
 from harness.library.library_engine import results_of
-from harness.ports import Progress, SearchEngine, silent
+from harness.ports import Progress, SearchEngine, alternatives_of, silent
 from harness.research.relevance import Wording
 from harness.research.search import EngineSearch, ReusedAnswer
 from harness.settings import GatheringSettings, Settings
@@ -173,12 +173,15 @@ def is_cached(
 ) -> bool:
     """Return whether the cache answers a search for every engine, exactly or `by_meaning`; leave no trace."""
     return all(
-        cache.searches.holds(
-            query,
-            max_results=gathering.max_results,
-            engine=engine.name,
-            options=engine.options,
-            by_meaning=by_meaning,
+        any(
+            cache.searches.holds(
+                query,
+                max_results=gathering.max_results,
+                engine=each.name,
+                options=each.options,
+                by_meaning=by_meaning,
+            )
+            for each in alternatives_of(engine)
         )
         for engine in engines
     )

@@ -9,9 +9,13 @@ from msgspec import Struct
 
 from harness.cache import Cache
 from harness.core.keys import normalise
+from harness.core.sub_questions import sub_questions
 from harness.core.text import content_words, one_line, stem
 
 TaskType: TypeAlias = Literal["enumerated", "best_practices", "research"]
+
+ANSWER, KEY_POINTS, DETAILS = "Answer", "Key points", "Details"
+"""Sections of every report; the details have a section for each sub-question instead, if there are several."""
 
 FOLLOW_UPS = 2
 """Default number of queries in every round after the first."""
@@ -25,11 +29,6 @@ _ENUMERATED = re.compile(
     re.IGNORECASE,
 )
 
-_SECTIONS: dict[TaskType, tuple[str, ...]] = {
-    "enumerated": ("Answer", "Details", "Exceptions and limits"),
-    "best_practices": ("Recommendations", "How it works", "Pitfalls"),
-    "research": ("Answer", "How it works", "Exceptions and limits"),
-}
 _ANGLES: dict[TaskType, str] = {
     "enumerated": "overview",
     "best_practices": "best practices",
@@ -39,7 +38,8 @@ _ANGLES: dict[TaskType, str] = {
 
 class Plan(Struct, frozen=True):
     """The first queries (at least two, all different) and the sections of the report. `wanted` is a requested number of
-    sections, which replaces the usual ones.
+    sections, which replaces the usual ones. `parts` are the sub-questions of a compound question, each complete; the
+    first queries are theirs.
     """
 
     question: str
@@ -47,6 +47,7 @@ class Plan(Struct, frozen=True):
     queries: tuple[str, ...]
     sections: tuple[str, ...]
     wanted: int | None = None
+    parts: tuple[str, ...] = ()
 
 
 class RulePlanner:
@@ -55,7 +56,7 @@ class RulePlanner:
     The same question and the same results always give the same queries.
     """
 
-    version: str = "rules-2"
+    version: str = "rules-3"
     """Part of the fingerprint of a gathered context."""
 
     def __init__(self, follow_ups: int = FOLLOW_UPS) -> None:
@@ -123,9 +124,11 @@ def make_plan(question: str) -> Plan:
     task_type = _task_type(question)
     plain = question.rstrip(" ?!.")
     keywords = " ".join(dict.fromkeys(content_words(question))) or plain
-    angle = _ANGLES[task_type]
-    queries = unasked((plain, keywords, f"{keywords} {angle}"))
-    return Plan(question, task_type, queries, _SECTIONS[task_type])
+    parts = sub_questions(question)
+    more = () if parts else (keywords, f"{keywords} {_ANGLES[task_type]}")
+    queries = unasked([*(part.rstrip("?") for part in parts), plain, *more])
+    sections = (ANSWER, KEY_POINTS, *(parts or (DETAILS,)))
+    return Plan(question, task_type, queries, sections, parts=parts)
 
 
 def _keywords(plan: Plan) -> list[str]:

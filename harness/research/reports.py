@@ -1,17 +1,16 @@
 """Finished research as a file: Markdown with front matter, or one HTML page."""
 
 import time
+from collections.abc import Sequence
 from html import escape
-from itertools import groupby
 
 from harness.core.text import clean, one_line
-from harness.research.extractive_writer import Citation, CitedSource, Report, lacking_note
+from harness.research.planner import KEY_POINTS
+from harness.research.report import DISAGREEMENTS, WEB, Citation, Report, lacking_note
 from harness.research.saved_report import SavedReport
 
 NO_REPORT = Report("", (), ())
 """Report of a research that found no answer."""
-
-LINKED = ("http://", "https://")
 
 _STYLE = """\
 :root { color-scheme: light dark; }
@@ -21,6 +20,7 @@ dl { font: 13px/1.5 system-ui, sans-serif; display: grid; grid-template-columns:
 dt { opacity: .65; } dd { margin: 0; overflow-wrap: anywhere; }
 sup { line-height: 0; } sup a { text-decoration: none; } q { quotes: "“" "”"; } li { overflow-wrap: anywhere; }
 .unverified { text-decoration: underline wavy #c33; } .remark { border-left: 3px solid #c93; padding-left: .8rem; }
+table { border-collapse: collapse; } th, td { text-align: left; padding: .2rem .8rem .2rem 0; vertical-align: top; }
 details { font-size: .9rem; } footer { margin-top: 2rem; font: 13px system-ui, sans-serif; opacity: .75; }"""
 
 
@@ -56,8 +56,10 @@ def as_html(saved: SavedReport, now: float) -> str:
         if name != "question"
     )
     remark = f'<p class="remark">{escape(report.remark)}</p>' if report.remark else ""
+    limits = "".join(f"<li>{escape(limit)}</li>" for limit in report.limits)
     sources = "".join(
-        f'<li id="source-{source.number}">{escape(_plain(source.title))} {_link(source.url)}{_after(source)}</li>'
+        f'<li id="source-{source.number}">{escape(_plain(source.title))}, {escape(_plain(source.described))}'
+        f" {_link(source.url)}</li>"
         for source in report.sources
     )
     return "\n".join(
@@ -67,6 +69,7 @@ def as_html(saved: SavedReport, now: float) -> str:
             f"<title>{title}</title><style>{_STYLE}</style></head><body><main>",
             f"<h1>{title}</h1>{remark}",
             *_sections(report),
+            *([f"<section><h2>Limits</h2><ul>{limits}</ul></section>"] if limits else []),
             f"<h2>Sources</h2><ol>{sources}</ol>",
             f"</main><footer><p>{report.checks}</p>",
             f"<dl>{about}</dl></footer>",
@@ -77,17 +80,38 @@ def as_html(saved: SavedReport, now: float) -> str:
 
 def _sections(report: Report) -> list[str]:
     blocks = []
-    for section, cited in groupby(report.citations, key=lambda citation: citation.section):
+    for section, paragraphs in report.sections:
         blocks.append(f"<section><h2>{escape(section)}</h2>")
-        for _, sentences in groupby(cited, key=lambda citation: citation.paragraph):
-            held = list(sentences)
-            blocks.append(f"<p>{' '.join(map(_sentence, held))}</p>")
-            worded = [each for each in held if each.quotation and each.sentence != each.quotation]
-            if worded:
-                quotes = "".join(f"<li>[{each.number}] <q>{escape(each.quotation)}</q></li>" for each in worded)
-                blocks.append(f"<details><summary>Quotations</summary><ul>{quotes}</ul></details>")
+        if section == DISAGREEMENTS:
+            blocks += [_compared(report, rows) for rows in paragraphs]
+        else:
+            points = section == KEY_POINTS
+            blocks += ["<ul>"] * points
+            blocks += [_paragraph(part, "li" if points else "p") for part in paragraphs]
+            blocks += ["</ul>"] * points
         blocks.append("</section>")
     return blocks
+
+
+def _paragraph(sentences: Sequence[Citation], tag: str) -> str:
+    quotes = "".join(
+        f"<li>[{each.number}] <q>{escape(each.quotation)}</q></li>"
+        for each in sentences
+        if each.quotation and each.sentence != each.quotation
+    )
+    details = f"<details><summary>Quotations</summary><ul>{quotes}</ul></details>" if quotes else ""
+    text = " ".join(map(_sentence, sentences))
+    return f"<li>{text}{details}</li>" if tag == "li" else f"<p>{text}</p>{details}"
+
+
+def _compared(report: Report, rows: Sequence[Citation]) -> str:
+    titles = {source.number: source.title for source in report.sources}
+    lines = "".join(
+        f"<tr><td>{escape(_plain(titles.get(each.number, '')))}</td><td>{_sentence(each)}</td>"
+        f"<td>{escape(report.date_of(each.number))}</td></tr>"
+        for each in rows
+    )
+    return f"<table><tr><th>Source</th><th>Says</th><th>Date</th></tr>{lines}</table>"
 
 
 def _sentence(citation: Citation) -> str:
@@ -103,14 +127,10 @@ def _sentence(citation: Citation) -> str:
     return f"{text}<sup>{mark}</sup>"
 
 
-def _after(source: CitedSource) -> str:
-    return f", {source.read_on}" if source.read_on else ""
-
-
 def _link(url: str) -> str:
     """Return a link for a web URL; any other URL as text."""
     safe = escape(url, quote=True)
-    return f'<a href="{safe}" rel="noreferrer">{safe}</a>' if url.startswith(LINKED) else safe
+    return f'<a href="{safe}" rel="noreferrer">{safe}</a>' if url.startswith(WEB) else safe
 
 
 def _quoted(text: str) -> str:

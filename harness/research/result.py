@@ -6,9 +6,9 @@ from msgspec import Struct
 
 from harness.research.context_builder import ShownSource
 from harness.research.evidence import Evidence
-from harness.research.extractive_writer import Report
 from harness.research.gathering import Gathered
 from harness.research.planner import Plan
+from harness.research.report import Report
 from harness.research.solved_questions import Origin
 
 ResearchCacheUse: TypeAlias = Literal["off", "solved", "hit", "stored", "not stored"]

@@ -124,7 +124,7 @@ class Reusing:
         decided: list[DecidedQuestion] = []
         used: dict[str, UsedPassage] = {}
         probes: list[str] = []
-        for question, queries in sub_questions(self._plan).items():
+        for question, queries in questions_of(self._plan).items():
             about = self._plan.question
             held = ask_library(question, library, services.engines, gathering, cache, services.progress, about)
             state, spared = held.decision.state, tuple[str, ...]()
@@ -230,14 +230,15 @@ class Reusing:
         )
 
 
-def sub_questions(plan: Plan) -> dict[str, tuple[str, ...]]:
-    """Return the sub-questions of a plan, each with its queries: queries whose words are those of the question, or
-    one more ("explained"), belong to the question itself.
+def questions_of(plan: Plan) -> dict[str, tuple[str, ...]]:
+    """Return the sub-questions of a plan, each with its queries: the parts of a compound question; for the others,
+    queries whose words are those of the question, or one more ("explained"), belong to the question itself.
     """
     own, found = stems(plan.question), dict[str, list[str]]()
+    parts = {part.rstrip("?"): part for part in plan.parts}
     for query in plan.queries:
         is_same = len(stems(query) - own) <= 1
-        found.setdefault(plan.question if is_same else query, []).append(query)
+        found.setdefault(parts.get(query) or (plan.question if is_same else query), []).append(query)
     return {question: tuple(queries) for question, queries in found.items()}
 
 

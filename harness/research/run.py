@@ -16,7 +16,7 @@ from harness.errors import InvalidInput, StoreError
 from harness.ports import NOTHING, LanguageModel
 from harness.research.context_builder import ShownSource, cached_context
 from harness.research.evidence import Evidence, cached_evidence
-from harness.research.extractive_writer import Report, write_report
+from harness.research.extractive_writer import write_report
 from harness.research.fingerprint import Code
 from harness.research.gather import Gatherer
 from harness.research.gathering import Gathered, Round
@@ -24,6 +24,8 @@ from harness.research.model_for_run import model_outage
 from harness.research.model_writer import Unsupported, excerpts_instead, write_with_model
 from harness.research.planner import Plan
 from harness.research.quotation_support import QuotationSupport
+from harness.research.report import Report
+from harness.research.report_limits import limits_of
 from harness.research.result import Research, ResearchCacheUse
 from harness.research.run_record import Recorder, checked_run_id, finished, new_run_id
 from harness.research.scoring import ChunkSet, RoundScorer
@@ -165,10 +167,12 @@ class Researcher:
         gathered, ttl, spent = found.gathered, self._fetch.ttl, cache.tokens
         encoded = msgspec.json.encode(gathered).decode()
         recorder.keep("writing", gathered=encoded, tokens=spent)
+        answering, writing = self._services.answering, self._writer.settings
         evidence = cached_evidence(
-            gathered.sources, chunk_set, cache, self._writer.settings, ttl=ttl, reader=self._services.answering
+            gathered.sources, chunk_set, cache, writing, ttl=ttl, reader=answering, parts=plan.parts
         )
         report, shown = self._written(plan, evidence, chunk_set, cache) if evidence else (None, ())
+        report = report and replace(report, limits=limits_of(plan, gathered, evidence, report))
         if report and found.now and self._reuses_solved:  # a stopped run's gathering may be old by now
             self._solved(cache).admit(plan, gathered, evidence, report, ttl=ttl, tokens=spent)
         if found.now and "live" in gathered.answered_by:

@@ -17,8 +17,8 @@ from harness.core.citations import is_quoted_in
 from harness.core.text import clean, one_line, shorten
 from harness.errors import HarnessError, InvalidInput, StoreError
 from harness.ports import Stopped
-from harness.research.extractive_writer import CitedSource, Report, cited_source
 from harness.research.gathering import Gathered
+from harness.research.report import CitedSource, Report, cited_source
 from harness.research.result import Research
 
 log = logging.getLogger(__name__)

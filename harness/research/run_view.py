@@ -11,9 +11,9 @@ from harness.cache.run_records import RUN_TTL
 from harness.core.citations import parted
 from harness.core.text import clean, shorten
 from harness.errors import NotFound, StoreCorrupt
-from harness.research.extractive_writer import Citation, CitedSource, Report
 from harness.research.gathering import DecidedQuestion, ReusedPassage, Round, StopReason
 from harness.research.planner import Plan
+from harness.research.report import Citation, CitedSource, Report
 from harness.research.run_record import RUN_ID, RunError, State, run_start
 from harness.research.saved_report import SavedReport
 from harness.research.solved_questions import Origin

@@ -5,9 +5,9 @@ from typing import Any
 
 from msgspec import Struct, to_builtins
 
-from harness.research.extractive_writer import CitedSource, Report
 from harness.research.gathering import DecidedQuestion, ReusedPassage, Round
 from harness.research.planner import Plan
+from harness.research.report import CitedSource, Report
 from harness.research.result import Research
 from harness.research.run_record import cited_sources
 from harness.research.solved_questions import Origin
@@ -51,13 +51,12 @@ class SavedReport(Struct, frozen=True, kw_only=True):
             "novelty_scores": [round_.novelty for round_ in self.rounds],
             "retrieval_score": self.rounds[-1].score if self.rounds else 0.0,
             "stop_reason": self.stop_reason,
-            "sources": [
-                {"number": source.number or None, "title": source.title, "url": source.url} for source in self.sources
-            ],
+            "sources": [_source(source) for source in self.sources],
             "citations": to_builtins(report.citations) if report else [],
             "quotations": len(report.quotations) if report else 0,
             "quotations_verified": report.verified if report else 0,
             "sentences_left_out": report.dropped if report else 0,
+            "limits": list(report.limits) if report else [],
             "live_calls": self.live_calls,
             "cache_hits": self.cache_hits,
             "research_cache": self.research_cache,
@@ -97,6 +96,12 @@ def saved_research(found: Research) -> SavedReport:
         planned=found.gathered.planned,
         decided=found.gathered.decided,
     )
+
+
+def _source(source: CitedSource) -> dict[str, Any]:
+    about = {name: getattr(source, name) for name in ("authors", "site", "date", "doi") if getattr(source, name)}
+    known = {"number": source.number or None, "title": source.title, "url": source.url}
+    return {**known, "kind": source.kind, "read": source.read, **about}
 
 
 def _reused(passage: ReusedPassage) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Search with several queries and engines at once, through the cache, and fusion of their results."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -10,8 +10,8 @@ from harness.cache import Answer, Cache, Results
 from harness.core.keys import canonical_url
 from harness.core.rank_fusion import reciprocal_rank_fusion
 from harness.core.sufficiency import Sufficiency
-from harness.errors import SearchError
-from harness.ports import Progress, SearchEngine
+from harness.errors import OfflineMiss, SearchError
+from harness.ports import EngineChain, Progress, SearchEngine
 from harness.research.concurrent_calls import run_all
 from harness.settings import Settings
 
@@ -63,23 +63,47 @@ def ask_all(
         OfflineMiss: the cache has no answer, and live calls are not allowed.
     """
 
+    def ask(query: str, engine: SearchEngine) -> Answer[Results]:
+        return cache.searches.answer(
+            query, engine.search, ttl=ttl, max_results=max_results, engine=engine.name, options=engine.options
+        )
+
     def search(query: str, engine: SearchEngine) -> EngineSearch:
         outcome: Answer[Results] | SearchError
+        name = engine.name
         try:
-            outcome = cache.searches.answer(
-                query,
-                engine.search,
-                ttl=ttl,
-                max_results=max_results,
-                engine=engine.name,
-                options=engine.options,
+            name, outcome = (
+                _first_answer(query, engine, ask) if isinstance(engine, EngineChain) else (name, ask(query, engine))
             )
         except SearchError as error:
             outcome = error
-        return EngineSearch(query, engine.name, outcome, ranked_by(engine))
+        return EngineSearch(query, name, outcome, ranked_by(engine))
 
     calls = [partial(search, query, engine) for query in queries for engine in engines]
     return run_all(calls, concurrency=concurrency, progress=progress, what=what)
+
+
+def _first_answer(
+    query: str, chain: EngineChain, ask: Callable[[str, SearchEngine], Answer[Results]]
+) -> tuple[str, Answer[Results]]:
+    """Return the answer of the first engine of a chain that has one, and its name.
+
+    Raises:
+        SearchError, OfflineMiss: none has; the error of the last.
+    """
+    failure: SearchError | OfflineMiss = OfflineMiss("a chain without engines")
+    for engine in chain.in_order():
+        try:
+            answer = ask(query, engine)
+        except OfflineMiss as error:
+            failure = error
+        except SearchError as error:
+            chain.note(engine, error)
+            failure = error
+        else:
+            chain.note(engine, None)
+            return engine.name, answer
+    raise failure
 
 
 def search_all(

@@ -15,10 +15,10 @@ from harness.core.keys import normalise
 from harness.core.text import clean
 from harness.errors import EmbeddingError, HarnessError, InvalidInput, StoreCorrupt, StoreError
 from harness.research.evidence import Evidence
-from harness.research.extractive_writer import Report
 from harness.research.gathering import Gathered
 from harness.research.model_for_run import model_outage
 from harness.research.planner import Plan
+from harness.research.report import Report
 from harness.vector_cache import QueryHit, VectorCache
 
 log = logging.getLogger(__name__)
@@ -136,7 +136,7 @@ def _solution(hit: QueryHit) -> Solution:
     gathered = msgspec.convert(hit.payload["docs"], Gathered)
     uses = to_builtins(msgspec.convert(hit.payload["uses"], tuple[Use, ...]))
     tokens = msgspec.convert(hit.payload["tokens"], int)
-    if len(plan.sections) != 3 or normalise(plan.question) != normalise(hit.query):
+    if len(plan.sections) < 2 or normalise(plan.question) != normalise(hit.query):
         raise ValueError("its plan is for another question")
     if not gathered.rounds or not gathered.sources or gathered.stop_reason != "score met":
         raise ValueError("it was not solved")
@@ -148,4 +148,4 @@ def _solution(hit: QueryHit) -> Solution:
 def _is_clean(plan: Plan, gathered: Gathered) -> bool:
     """Return whether every text is as clean as adapters make it: a row may come from another user's file."""
     found = [text for source in gathered.sources for text in (source.url, source.title, *source.texts)]
-    return all(clean(text, len(text)) == text.strip() for text in (plan.question, *plan.sections, *found))
+    return all(clean(text, len(text)) == text.strip() for text in (plan.question, *plan.sections, *plan.parts, *found))

@@ -52,6 +52,26 @@ class EngineSettings(Struct, frozen=True, kw_only=True):
     ] = None
     pubmed_api_key: Annotated[Secret | None, Meta(description="key of NCBI: 10 requests a second instead of 3")] = None
     pubmed_email: Annotated[str | None, LOCAL, Meta(description="address to send to NCBI, which requests one")] = None
+    contact_email: Annotated[
+        str | None,
+        LOCAL,
+        Meta(pattern="^[!-~]+@[!-~]+$", description="address to send to crossref, openalex and europepmc"),
+    ] = None
+    openalex_api_key: Annotated[
+        Secret | None, Meta(description="key of OpenAlex, free: 1,000 searches a day instead of 100")
+    ] = None
+    semanticscholar_api_key: Annotated[
+        Secret | None, Meta(description="key of Semantic Scholar: a share of its own instead of the public one")
+    ] = None
+    github_token: Annotated[
+        Secret | None, Meta(description="token of GitHub: 30 searches a minute instead of 10, and code")
+    ] = None
+    stackexchange_key: Annotated[
+        Secret | None, Meta(description="key of Stack Exchange: 10,000 requests a day instead of 300")
+    ] = None
+    brave_api_key: Annotated[Secret | None, Meta(description="key of Brave Search, for the engine brave")] = None
+    serper_api_key: Annotated[Secret | None, Meta(description="key of serper.dev, for the engine serper")] = None
+    exa_api_key: Annotated[Secret | None, Meta(description="key of Exa, for the engine exa")] = None
     browser_executable: Annotated[
         str | None, LOCAL, Meta(description="Chromium for the engine browser; not set: the one on PATH")
     ] = None

@@ -5,15 +5,20 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.core.search_engines import ENGINE_SPECS, LIBRARY, engine_kind
+from harness.core.search_engines import AUTO, ENGINE_SPECS, LIBRARY, alternative_specs, engine_kind
 from harness.errors import InvalidInput
 from harness.ports import Embedder, PageReader, Progress, SearchEngine
 from harness.settings import Settings
 from harness.storage.forks import cached_property
 
 if TYPE_CHECKING:
+    from harness.core.engine_choice import EngineChoice
     from harness.sources.pages.reader import WebReader
     from harness.storage.opening import Replay
+
+
+KEYED = ("brave", "serper", "exa")
+"""Engines for the whole web that need a key."""
 
 
 class Sources:
@@ -61,8 +66,11 @@ class Sources:
         settings = self._settings
         return WebReader(timeout=settings.page_timeout, allowed_hosts=settings.allowed_hosts, proxy=settings.proxy)
 
-    def engines(self, specs: Sequence[str] = (), *, waits: bool = False) -> tuple[SearchEngine, ...]:
-        """Return the engines that `specs` (`NAME[:ARG]`, else the setting) name; for a replay, the recorded ones.
+    def engines(
+        self, specs: Sequence[str] = (), *, question: str = "", waits: bool = False
+    ) -> tuple[SearchEngine, ...]:
+        """Return the engines that `specs` (`NAME[:ARG]`, else the setting) name; for a replay, the recorded ones. Of
+        engines with commas between them, the first that works answers; `auto` are those that suit `question`.
 
         With `waits`, a corpus first embeds its new passages (see `Corpus`), so that the search can be repeated exactly.
 
@@ -71,10 +79,29 @@ class Sources:
             StoreError: the index of a corpus cannot be written.
         """
         if self._replay is not None and (run := self._replay.run) is not None:
-            from harness.storage.recorded import RecordedEngine
+            from harness.storage.recorded import recorded_engine
 
-            return tuple(RecordedEngine(engine.name, engine.options) for engine in run.engines)
-        return tuple(self._engine(spec, waits=waits) for spec in self._checked(specs))
+            return tuple(recorded_engine(engine.name, engine.options) for engine in run.engines)
+        return tuple(self._engine(spec, waits=waits) for spec in self.chosen(specs, question))
+
+    def chosen(self, specs: Sequence[str] = (), question: str = "") -> tuple[str, ...]:
+        """Return the engines that `specs` (else the setting) name, with those that suit the question for `auto`.
+
+        Raises:
+            InvalidInput: one is named twice.
+        """
+        named = self._checked(specs)
+        if AUTO not in named:
+            return named
+        suited = self.suited(question).specs
+        return tuple(dict.fromkeys(each for spec in named for each in (suited if spec == AUTO else (spec,))))
+
+    def suited(self, question: str) -> "EngineChoice":
+        """Return the engines that suit a question: of those for the whole web, all that are set up, in order."""
+        from harness.core.engine_choice import chosen_engines
+
+        keyed = (name for name in KEYED if getattr(self._settings, f"{name}_api_key"))
+        return chosen_engines(question, ",".join(["ddgs", *keyed]))
 
     def check(self) -> None:
         """Check the engines of the settings within milliseconds: no corpus is read or indexed.
@@ -82,9 +109,9 @@ class Sources:
         Raises:
             InvalidInput: see `engines`; a corpus without documents is not noticed.
         """
-        for spec in self._checked(()):
+        for spec in self.chosen():
             name, _, argument = spec.partition(":")
-            if name == "corpus":
+            if name == "corpus" and len(alternative_specs(spec)) == 1:
                 from harness.sources.corpus.engine import source_of
 
                 source_of(argument)
@@ -98,6 +125,10 @@ class Sources:
         return specs
 
     def _engine(self, spec: str, *, waits: bool) -> SearchEngine:
+        if len(alternatives := alternative_specs(spec)) > 1:
+            from harness.sources.engines.failover import Failover
+
+            return Failover([self._engine(each, waits=waits) for each in alternatives])
         name, _, argument = spec.partition(":")
         settings = self._settings
         if name == "corpus":
@@ -132,6 +163,6 @@ def _remote(name: str, argument: str, settings: Settings) -> SearchEngine:
     return RateLimitedEngine(
         engine,
         settings.data_dir / "gates",
-        per_minute=settings.searches_per_minute,
+        per_minute=min(settings.searches_per_minute, kind.per_minute),
         retries=settings.rate_limit_retries,
     )

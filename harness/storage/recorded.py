@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from harness.core.pages import Page
-from harness.errors import OfflineMiss
-from harness.ports import Completion, Message, SearchResult
+from harness.errors import InvalidInput, OfflineMiss
+from harness.ports import Completion, Message, SearchEngine, SearchResult
 
 
 class RecordedEngine:
@@ -22,6 +22,34 @@ class RecordedEngine:
             OfflineMiss: always.
         """
         raise OfflineMiss(f"replaying, and the snapshot has no answer to {query!r} for {max_results} results")
+
+
+class RecordedChain(RecordedEngine):
+    """Engines of a recorded run of which one answered each search."""
+
+    def __init__(self, name: str, options: Mapping[str, Any]) -> None:
+        super().__init__(name, options)
+        recorded = options["alternatives"]
+        self.alternatives = tuple(RecordedEngine(str(each["name"]), dict(each["options"])) for each in recorded)
+
+    def in_order(self) -> Sequence[RecordedEngine]:
+        """Return the engines."""
+        return self.alternatives
+
+    def note(self, engine: SearchEngine, error: Exception | None) -> None:
+        """Note nothing: no engine is asked."""
+
+
+def recorded_engine(name: str, options: Mapping[str, Any]) -> RecordedEngine:
+    """Return an engine of a recorded run.
+
+    Raises:
+        InvalidInput: its record is damaged.
+    """
+    try:
+        return RecordedChain(name, options) if "alternatives" in options else RecordedEngine(name, options)
+    except (KeyError, TypeError, ValueError) as error:
+        raise InvalidInput(f"the record of the engine {name[:60]!r} is damaged; make the snapshot again") from error
 
 
 class RecordedReader:

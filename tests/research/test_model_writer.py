@@ -16,7 +16,6 @@ from harness.errors import ModelError, ModelUnavailable
 from harness.ports import Completion, Message
 from harness.research.context_builder import ShownSource
 from harness.research.evidence import Evidence
-from harness.research.extractive_writer import Report
 from harness.research.gathering import GatheredSource
 from harness.research.model_writer import (
     MAX_SECTION_CHARS,
@@ -28,6 +27,7 @@ from harness.research.model_writer import (
     write_with_model,
 )
 from harness.research.planner import make_plan
+from harness.research.report import Report
 from harness.research.run import Writer
 from harness.settings import WritingSettings
 from tests.fakes import MemoryStore

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from harness.core.text import one_line
 from harness.errors import InvalidInput
-from harness.research.extractive_writer import Citation, CitedSource, Report
 from harness.research.gathering import Gathered, GatheredSource, Round, Search
 from harness.research.planner import Plan
+from harness.research.report import Citation, CitedSource, Report
 from harness.research.reports import as_html, as_markdown, front_matter
 from harness.research.result import Research
 from harness.research.saved_report import saved_research

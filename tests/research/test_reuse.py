@@ -19,7 +19,7 @@ from harness.models.from_settings import Models
 from harness.ports import SearchResult
 from harness.research.planner import make_plan
 from harness.research.result import Research
-from harness.research.reuse import sub_questions
+from harness.research.reuse import questions_of
 from harness.research.run_record import new_run_id
 from harness.research.run_view import past_run
 from harness.research.saved_report import saved_research
@@ -150,7 +150,7 @@ def test_a_held_answer_needs_no_search(opened: Open, engine: Engine) -> None:
     assert found.gathered.stop_reason == "answered from the library"
     assert found.report is not None
     assert found.report.citations[0].url == POOL
-    assert f"<{POOL}>, read on 2026-11-18" in found.report.markdown()
+    assert f"read on 2026-11-18. <{POOL}>" in found.report.markdown()
     (reused,) = found.gathered.reused
     assert (reused.url, reused.source, reused.engine) == (POOL, "page", "web")
     assert f"0 of {found.gathered.planned} searches went out; 1 passage read before (2h ago)" in summary(found)
@@ -440,6 +440,6 @@ def test_a_failing_probe_proves_nothing(opened: Open) -> None:
 def test_the_question_stands_for_its_rewordings() -> None:
     """A query about something more is a sub-question."""
     plan = make_plan(QUESTION)
-    assert sub_questions(plan) == {plan.question: plan.queries}
+    assert questions_of(plan) == {plan.question: plan.queries}
     more = replace(plan, queries=(*plan.queries, "gateway retries after a failure"))
-    assert list(sub_questions(more)) == [plan.question, "gateway retries after a failure"]
+    assert list(questions_of(more)) == [plan.question, "gateway retries after a failure"]

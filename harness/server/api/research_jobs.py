@@ -120,7 +120,9 @@ class ResearchJobs:
         return self._start(
             app,
             job,
-            lambda mine: mine.researcher(on_round=job.on_round).run(question, sections=sections, run=run),
+            lambda mine: mine.researcher(question=question, on_round=job.on_round).run(
+                question, sections=sections, run=run
+            ),
             choice,
             refresh=refresh,
         )

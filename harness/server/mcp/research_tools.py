@@ -165,7 +165,7 @@ class WebTools(Struct, frozen=True):
 
         def work(progress: Progress) -> ResearchResponse:
             with app.serving(app.identity, progress=progress) as mine:
-                found = mine.researcher().run(question, sections=sections or None)
+                found = mine.researcher(question=question).run(question, sections=sections or None)
             return _research_response(found, offset)
 
         async def report(step: float, what: str) -> None:

@@ -13,6 +13,8 @@ from harness.core.freshness import is_expired
 from harness.core.text import one_line
 from harness.errors import AccessDenied, HarnessError, InvalidInput, NotFound
 from harness.research.history import SOURCES, HistoryPage
+from harness.research.planner import KEY_POINTS
+from harness.research.report import DISAGREEMENTS
 from harness.research.run_view import past_run
 from harness.server.api import cache_routes, knowledge_routes, library_routes
 from harness.server.api.history_routes import IdPath, OriginChosen, SourcePath, find_page
@@ -114,7 +116,16 @@ def run(request: Request, app: RequestApp, id: RunPath) -> Response:  # noqa: A0
             raise
         return page(request, "error.html", message=job.ending, code=200)
     run = run_response(past)
-    return page(request, "report.html", past=past, run=run, sections_of=_by_section(run.citations))
+    return page(
+        request,
+        "report.html",
+        past=past,
+        run=run,
+        sections_of=_by_section(run.citations),
+        titles_of={source.number: source.title for source in run.sources if source.number},
+        key_points=KEY_POINTS,
+        disagreements=DISAGREEMENTS,
+    )
 
 
 @router.get("/entries/{source}/{id}")

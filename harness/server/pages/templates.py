@@ -14,7 +14,7 @@ from harness import __version__
 from harness.core.freshness import age_in_words
 from harness.core.text import clean, one_line, shorten
 from harness.identity import LOCAL
-from harness.research.extractive_writer import lacking_note
+from harness.research.report import lacking_note
 from harness.server.auth import REQUEST_APP
 from harness.server.responses.response_schema import iso
 

@@ -18,6 +18,7 @@ from harness.core.text import clean, one_line, shorten
 from harness.errors import EngineUnavailable, InvalidInput, RateLimited
 from harness.ports import SearchResult
 from harness.settings import Settings
+from harness.sources.engines.xml_reply import parsed
 from harness.sources.http.request import ask, base_address, check_status
 from harness.storage.forks import free_in_child
 
@@ -173,7 +174,7 @@ def _refusal(body: bytes) -> str:
 
 def _read(document: bytes) -> dict[str, SearchResult]:
     """Return the results of a response of efetch by PMID."""
-    root = _parsed(document)
+    root = parsed("PubMed", document)
     if root.tag != "PubmedArticleSet":
         message = f" ({shorten(clean(_text(root), 2_000), 200)})" if root.tag == "eFetchResult" else ""
         raise EngineUnavailable(f"PubMed answered with something other than papers{message}; try again later")
@@ -184,28 +185,6 @@ def _read(document: bytes) -> dict[str, SearchResult]:
             paper = _paper(article, pmid) if article.tag == "PubmedArticle" else _book(article, pmid)
             results.setdefault(pmid, paper)
     return results
-
-
-def _parsed(document: bytes) -> "etree._Element":
-    """Parse XML without loading, resolving or expanding anything; entities are refused: NCBI declares none."""
-    from lxml import etree
-
-    parser = etree.XMLParser(
-        resolve_entities=False,
-        no_network=True,
-        load_dtd=False,
-        huge_tree=False,
-        remove_comments=True,
-        remove_pis=True,
-    )
-    try:
-        root = etree.fromstring(document, parser)
-    except (etree.XMLSyntaxError, ValueError) as error:
-        raise EngineUnavailable("PubMed sent broken XML; try again later") from error
-    declared = root.getroottree().docinfo.internalDTD
-    if declared is not None and declared.entities():
-        raise EngineUnavailable("PubMed sent XML with entity declarations, which are refused; try again later")
-    return root
 
 
 def _paper(article: "etree._Element", pmid: str) -> SearchResult:

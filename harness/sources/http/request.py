@@ -1,7 +1,7 @@
 """One bounded HTTP request, for search engines with an HTTP API."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from msgspec import Struct
@@ -26,10 +26,10 @@ HEADERS = {
 
 
 class HttpResponse(Struct, frozen=True):
-    """Response of a server: a `body` of at most `MAX_BYTES` bytes; `location` is the target of a redirect."""
+    """Response of a server: a `body` of at most `MAX_BYTES` bytes, and its headers, by their names in lower case."""
 
     status: int
-    location: str
+    headers: Mapping[str, str]
     body: bytes
 
 
@@ -40,34 +40,41 @@ def ask(
     timeout: float,
     params: Mapping[str, str] | None = None,
     form: Mapping[str, str] | None = None,
+    json: Mapping[str, Any] | None = None,
+    headers: Mapping[str, str] | None = None,
     login: tuple[str, str] | None = None,
 ) -> HttpResponse:
-    """Send one request (POST with a `form`, else GET) and return the response, with any status.
+    """Send one request (POST with a `form` or an object of `json`, else GET) and return the response, with any status.
 
     `timeout` is in seconds, from the first connection to the last byte. Redirects are not followed; no proxy or
-    password is taken from the environment. `who` names the server in errors, which show neither `params` nor `form`.
+    password is taken from the environment. `headers` are added to `HEADERS`. `who` names the server in errors, which
+    show nothing of the request.
 
     Raises:
         EngineUnavailable: no response in time, a broken one, or one of more than `MAX_BYTES`.
+        InvalidInput: a header that is not ASCII.
     """
     import httpx2
 
     from harness.sources.http.transport import Deadline, Sockets, Transport, trusted
 
     transport = Transport(Sockets(Deadline(timeout)), trusted())
+    method, sent = "GET" if form is None and json is None else "POST", {**HEADERS, **(headers or {})}
     try:
         with (
-            httpx2.Client(transport=transport, headers=HEADERS, timeout=timeout, trust_env=False) as client,
-            client.stream("GET" if form is None else "POST", url, params=params, data=form, auth=login) as response,
+            httpx2.Client(transport=transport, headers=sent, timeout=timeout, trust_env=False) as client,
+            client.stream(method, url, params=params, data=form, json=json, auth=login) as response,
         ):
-            location = clean(response.headers.get("location"), MAX_ADDRESS_CHARS)
-            return HttpResponse(response.status_code, location, _body(who, response))
+            received = {name: clean(value, MAX_ADDRESS_CHARS) for name, value in response.headers.items()}
+            return HttpResponse(response.status_code, received, _body(who, response))
     except httpx2.TimeoutException as error:
         raise EngineUnavailable(
             f"{who} did not answer within {timeout:g} s; check the network, or raise search_timeout"
         ) from error
     except httpx2.DecodingError as error:
         raise EngineUnavailable(f"{who} sent a response that cannot be decompressed; try again later") from error
+    except UnicodeEncodeError as error:  # headers are ASCII
+        raise InvalidInput(f"{who}: a key or an address in the settings has a character that cannot be sent") from error
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
         raise EngineUnavailable(
             f"{who} cannot be reached ({type(error).__name__}); check the network, or use --engine corpus:PATH"
@@ -84,7 +91,7 @@ def check_status(who: str, answer: HttpResponse) -> None:
     if answer.status == 429:
         raise RateLimited(f"{who} asks for fewer requests (HTTP 429); wait some minutes")
     if 300 <= answer.status < 400:
-        target = origin(answer.location) or "another path"
+        target = origin(answer.headers.get("location", "")) or "another path"
         raise EngineUnavailable(f"{who} answered HTTP {answer.status}, a redirect to {target}; use the final URL")
     if answer.status != 200:
         raise EngineUnavailable(f"{who} answered HTTP {answer.status}; try again later")

@@ -1,0 +1,234 @@
+"""A report: the answer, key points, sections, disagreements, limits and sources, and the same as Markdown."""
+
+import re
+import time
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from msgspec import Struct
+
+from harness.core.required_terms import MAX_TERM, MAX_TERMS
+from harness.core.source_kind import source_kind
+from harness.core.text import clean, one_line, shorten
+from harness.research.gathering import GatheredSource
+from harness.research.planner import KEY_POINTS
+
+DISAGREEMENTS = "Where sources disagree"
+"""Section whose paragraphs are the statements of different sources about one thing."""
+
+WEB = ("http://", "https://")
+_LINKED = (*WEB, "file://", "pydoc:")
+_MARKUP = re.compile(r"([\\`*_<>#|~]|\](?=[(\[:]))")
+
+
+class Citation(Struct, frozen=True):
+    """One sentence of the report: its section and paragraph, the quotation that supports it (itself in a report of
+    excerpts), and the number and URL of the quotation's source.
+
+    `similarity` (0..1) is that of the question and the whole excerpt; `verified` means that the quotation is, word for
+    word, in the stored text of its source. Without a source: number 0 and an empty URL.
+
+    `supported` means that the quotation supports the sentence (see `harness.core.support`). `replaced` means that the
+    quotation replaced a sentence of the model that it did not support. `lacks` are the years, versions and numbers of
+    the question that the quoted passage does not have. Probabilities (0..1) of the reader: `relevance` that the excerpt
+    answers the question, `support` that the quotation supports the sentence; `None` where it was not asked.
+    """
+
+    section: str
+    paragraph: int
+    sentence: str
+    quotation: str
+    number: int
+    url: str
+    similarity: float
+    verified: bool
+    supported: bool = True
+    replaced: bool = False
+    lacks: tuple[str, ...] = ()
+    relevance: float | None = None
+    support: float | None = None
+
+    @property
+    def trusted(self) -> bool:
+        """Whether the quotation is verified and supports the sentence."""
+        return self.verified and self.supported
+
+
+class CitedSource(Struct, frozen=True, omit_defaults=True):
+    """A source that the report cites. `fetched_at` (seconds since the epoch) is when a source that was read for an
+    earlier question was read; 0: for this one. `date` is YYYY, YYYY-MM or YYYY-MM-DD; what is not known is empty.
+    `read`: its page was read, not only an excerpt in search results.
+    """
+
+    number: int
+    title: str
+    url: str
+    fetched_at: float = 0.0
+    authors: str = ""
+    site: str = ""
+    date: str = ""
+    doi: str = ""
+    read: bool = False
+
+    @property
+    def kind(self) -> str:
+        """Its kind, by its address and DOI, as "paper" or "news"."""
+        return source_kind(self.url, self.doi)
+
+    @property
+    def read_on(self) -> str:
+        """The day (UTC) on which it was read for an earlier question, in words; empty if for this one."""
+        return time.strftime("read on %Y-%m-%d", time.gmtime(self.fetched_at)) if self.fetched_at else ""
+
+    @property
+    def described(self) -> str:
+        """What is known about it, in words: authors, site, date, kind, whether it was read."""
+        of_web = self.url.startswith(WEB)
+        seen = self.read_on or ("page read" if self.read else "excerpt of search results" if of_web else "")
+        return ", ".join(part for part in (self.authors, self.site, self.date, self.kind, seen) if part)
+
+
+def cited_source(number: int, source: GatheredSource) -> CitedSource:
+    """Return a gathered source under a number, 0 if it is not cited."""
+    return CitedSource(
+        number,
+        source.title,
+        source.url,
+        source.fetched_at,
+        source.authors,
+        source.site,
+        source.date,
+        source.doi,
+        source.read,
+    )
+
+
+class Report(Struct, frozen=True):
+    """Sentences by section, and the cited sources, numbered in the order of their first citation.
+
+    `writer` is the language model that wrote it, empty for a report of excerpts; `remark` is a note about how it was
+    made. `dropped` counts the model's sentences that were left out, `replaced` those that quotations replaced, because
+    no quotation supported them. `limits` say what the report does not rest on, a sentence each.
+    """
+
+    title: str
+    citations: tuple[Citation, ...]
+    sources: tuple[CitedSource, ...]
+    writer: str = ""
+    remark: str = ""
+    dropped: int = 0
+    replaced: int = 0
+    limits: tuple[str, ...] = ()
+
+    @property
+    def quotations(self) -> list[Citation]:
+        """The citations that quote something."""
+        return [citation for citation in self.citations if citation.quotation]
+
+    @property
+    def verified(self) -> int:
+        """The number of quotations that are in their sources, word for word, and support their sentences."""
+        return sum(citation.trusted for citation in self.quotations)
+
+    @property
+    def checks(self) -> str:
+        """The result of all checks, in one line."""
+        replaced = self.replaced or sum(citation.replaced for citation in self.citations)  # older reports have no count
+        marked = sum(citation.verified and not citation.supported for citation in self.citations)
+        counts = ((replaced, "replaced"), (marked, "marked"), (self.dropped, "left out"))
+        lines = [f"{self.verified} of {len(self.quotations)} quotations verified"]
+        lines += [_count_of_sentences(count, what) for count, what in counts if count]
+        return "; ".join(lines)
+
+    @property
+    def sections(self) -> list[tuple[str, list[list[Citation]]]]:
+        """The sections in order: the title of each, and its paragraphs."""
+        found = []
+        for section, cited in groupby(self.citations, key=lambda citation: citation.section):
+            found.append((section, [list(part) for _, part in groupby(cited, key=lambda each: each.paragraph)]))
+        return found
+
+    def date_of(self, number: int) -> str:
+        """Return the date of a cited source, "" if it is not known."""
+        return next((source.date for source in self.sources if source.number == number), "")
+
+    def markdown(self) -> str:
+        """Return the report as Markdown (CommonMark, and tables); source text is escaped, so it is never markup."""
+        blocks = [f"# {_escaped(self.title)}", *([f"> {_escaped(self.remark)}"] if self.remark else [])]
+        for section, paragraphs in self.sections:
+            blocks.append(f"## {_escaped(section)}")
+            blocks += self._blocks(section, paragraphs)
+        if written := [citation for citation in self.quotations if citation.sentence != citation.quotation]:
+            blocks.append("## Quotations")
+            blocks.append("\n".join(f"- [{_mark(each)}] “{_escaped(each.quotation)}”" for each in written))
+        if self.limits:
+            blocks += ["## Limits", "\n".join(f"- {_escaped(limit)}" for limit in self.limits)]
+        blocks.append("## Sources")
+        blocks.append("\n".join(map(_listed, self.sources)))
+        blocks.append(self.checks)
+        return "\n\n".join(blocks) + "\n"
+
+    def _blocks(self, section: str, paragraphs: Sequence[Sequence[Citation]]) -> Iterator[str]:
+        if section == DISAGREEMENTS:
+            for rows in paragraphs:
+                lines = [f"| {_number(each)} | {_cited(each)} | {self.date_of(each.number)} |" for each in rows]
+                yield "\n".join(["| Source | Says | Date |", "| --- | --- | --- |", *lines])
+        elif section == KEY_POINTS:
+            yield "\n".join(f"- {' '.join(map(_cited, part))}" for part in paragraphs)
+        else:
+            yield from (" ".join(map(_cited, part)) for part in paragraphs)
+
+
+def _number(citation: Citation) -> str:
+    return str(citation.number) if citation.number else "none"
+
+
+def _listed(source: CitedSource) -> str:
+    title, about = _escaped(source.title), _escaped(source.described)
+    return f"{source.number}. {title}{'' if title.endswith(('.', '?', '!')) else '.'} {about}. {_address(source.url)}"
+
+
+def _cited(citation: Citation) -> str:
+    if citation.sentence == citation.quotation:
+        return f"“{_escaped(citation.quotation)}” [{_mark(citation)}]"
+    return f"{_escaped(citation.sentence)} [{_mark(citation)}]"
+
+
+def _mark(citation: Citation) -> str:
+    if not citation.number:
+        return "no source"
+    if not citation.verified:
+        return f"{citation.number}, unverified"
+    if not citation.supported:
+        return f"{citation.number}, not supported"
+    if citation.lacks:
+        return f"{citation.number}, {_escaped(lacking_note(citation))}"
+    return f"{citation.number}, quoted instead" if citation.replaced else str(citation.number)
+
+
+def lacking_note(citation: Citation) -> str:
+    """Return what the quoted passage of a citation lacks of the question, in words."""
+    lacks = [shorten(one_line(term), MAX_TERM) for term in citation.lacks[:MAX_TERMS]]
+    return f"does not mention {' or '.join(lacks)}" if lacks else ""
+
+
+def _count_of_sentences(count: int, what: str) -> str:
+    if count == 1:
+        return f"1 sentence {what}: not supported by its quotation"
+    return f"{count} sentences {what}: not supported by their quotation"
+
+
+def _escaped(text: str) -> str:
+    return _MARKUP.sub(r"\\\1", clean(one_line(text), len(text)))
+
+
+def _address(url: str) -> str:
+    """Return a link that cannot break out of its angle brackets; a URL of an unknown scheme becomes text."""
+    if not url.startswith(_LINKED):
+        return _escaped(url)
+    safe = re.sub(r"[\s<>]", _percent, url)
+    return f"<{safe}>"
+
+
+def _percent(bad: re.Match[str]) -> str:
+    return f"%{ord(bad[0]):02X}"

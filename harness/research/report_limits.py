@@ -1,0 +1,71 @@
+"""What a report does not rest on, in sentences."""
+
+import time
+from collections.abc import Iterator, Sequence
+from urllib.parse import urlsplit
+
+from harness.core.text import one_line, shorten
+from harness.research.evidence import Evidence
+from harness.research.gathering import Gathered
+from harness.research.page_reading import READABLE
+from harness.research.planner import Plan
+from harness.research.report import CitedSource, Report, lacking_note
+
+MAX_NAMED = 3
+"""Hosts or engines that are named."""
+
+
+def limits_of(plan: Plan, gathered: Gathered, evidence: Sequence[Evidence], report: Report) -> tuple[str, ...]:
+    """Return the limits of a report: terms and sub-questions that nothing answers, what failed, what was seen only as
+    an excerpt, how old the sources are, and what was read before. The same research has the same limits.
+    """
+    return tuple(_limits(plan, gathered, evidence, report))
+
+
+def _limits(plan: Plan, gathered: Gathered, evidence: Sequence[Evidence], report: Report) -> Iterator[str]:
+    quoted = report.quotations
+    if quoted and (missing := set.intersection(*(set(each.lacks) for each in quoted))):
+        terms = tuple(term for term in quoted[0].lacks if term in missing)
+        yield f"No quoted passage answers for {' or '.join(terms)}: each {lacking_note(quoted[0])}."
+    for place, part in enumerate(plan.parts):
+        if all(found.part != place for found in evidence):
+            yield f"Nothing was found that answers: {shorten(part, 200)}"
+    if gathered.stop_reason.startswith("limit of") and gathered.stop_reason != "limit of rounds":
+        yield f"The search ended early: {gathered.stop_reason}."
+    yield from _failures(gathered)
+    yield from _of_sources(report.sources)
+
+
+def _failures(gathered: Gathered) -> Iterator[str]:
+    if searches := [each for each in gathered.searches if each.answered_by == "failed"]:
+        engines = list(dict.fromkeys(each.engine for each in searches))
+        yield f"{_count(len(searches), 'search', 'searches')} failed: {_named(engines)}."
+    if pages := [each for each in gathered.pages if each.answered_by == "failed"]:
+        hosts = list(dict.fromkeys(urlsplit(each.url).netloc for each in pages))
+        yield f"{_count(len(pages), 'page', 'pages')} could not be read: {_named(hosts)}."
+
+
+def _of_sources(sources: Sequence[CitedSource]) -> Iterator[str]:
+    of_web = [source for source in sources if source.url.startswith(READABLE)]
+    if unread := [source for source in of_web if not source.read and not source.fetched_at]:
+        yield f"{_share(unread, sources)} seen only as an excerpt in search results, not read whole."
+    if dates := sorted(source.date[:4] for source in sources if source.date):
+        span = dates[0] if dates[0] == dates[-1] else f"{dates[0]} to {dates[-1]}"
+        without = len(sources) - len(dates)
+        yield f"The sources date from {span}{f'; {without} of {len(sources)} have no date' if without else ''}."
+    if reused := [source for source in sources if source.fetched_at]:
+        oldest = time.strftime("%Y-%m-%d", time.gmtime(min(source.fetched_at for source in reused)))
+        yield f"{_share(reused, sources)} read for an earlier question, on {oldest} or later."
+
+
+def _share(some: Sequence[CitedSource], every: Sequence[CitedSource]) -> str:
+    return f"{len(some)} of {len(every)} cited sources {'was' if len(some) == 1 else 'were'}"
+
+
+def _count(count: int, one: str, more: str) -> str:
+    return f"{count} {one if count == 1 else more}"
+
+
+def _named(names: Sequence[str]) -> str:
+    shown = ", ".join(shorten(one_line(name), 80) for name in names[:MAX_NAMED])
+    return f"{shown} and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else shown

@@ -1,0 +1,185 @@
+"""Exa, a search of the web by meaning that returns the text of the pages.
+
+https://exa.ai/docs/reference/search
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from harness.core.keys import MAX_QUERY_CHARS
+from harness.core.text import clean, one_line, shorten
+from harness.errors import EngineUnavailable, InvalidInput, RateLimited
+from harness.ports import SearchResult
+from harness.settings import Settings
+from harness.sources.engines.filters import Filters, filters_of
+from harness.sources.engines.json_api import decoded, result, results
+from harness.sources.http.request import HttpResponse, ask, base_address, check_status
+
+BASE_URL = "https://api.exa.ai"
+MAX_RESULTS = 100
+MAX_TEXT_CHARS = 6_000
+MAX_HIGHLIGHTS_CHARS = 2_000
+"""Requested of each page: 100 pages of 8,000 characters stay below the limit of a response."""
+
+_NO_FILTERS = Filters()
+_WHO = "Exa"
+_DASHBOARD = "https://dashboard.exa.ai"
+_KEY = re.compile(r"[!-~]{1,200}")
+
+
+class _Item(Struct, rename="camel"):
+    """Fields of a result that are read. `text` is how the page begins, `highlights` are passages that fit the query."""
+
+    title: str | None = None
+    url: str | None = None
+    text: str | None = None
+    highlights: list[str | None] | None = None
+    published_date: str | None = None
+    author: str | None = None
+
+
+class _Reply(Struct):
+    results: list[Any]
+
+
+class _Failure(Struct):
+    error: str | None = None
+    tag: str | None = None
+
+
+class Exa:
+    """Search the web by meaning, best first; at most `MAX_RESULTS`. A result's body is how its page begins, then the
+    passages further down that fit the query.
+
+    Filter: years, in which the page was published as far as Exa can tell. `timeout` is in seconds.
+
+    Raises:
+        InvalidInput: no key or one of another form, or `base_url` is not an http(s) URL.
+    """
+
+    name = "exa"
+
+    def __init__(
+        self,
+        *,
+        api_key: str | None,
+        filters: Filters = _NO_FILTERS,
+        timeout: float = 10.0,
+        base_url: str = BASE_URL,
+    ) -> None:
+        self._url = base_address(base_url, "the URL of Exa")
+        self._key = (api_key or "").strip()
+        if not self._key:
+            raise InvalidInput(f"the engine exa needs a key; get one at {_DASHBOARD} and set exa_api_key")
+        if not _KEY.fullmatch(self._key):
+            raise InvalidInput("exa_api_key has characters that no key has; copy the key again")
+        self._timeout = timeout
+        self._filters = _filter_fields(filters)
+        self.options: Mapping[str, Any] = {
+            **filters.options,
+            **({} if self._url == BASE_URL else {"base_url": self._url}),
+        }
+
+    def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
+        """See `SearchEngine.search`.
+
+        Raises:
+            InvalidInput: Exa refuses the key.
+        """
+        text = one_line(clean(query, MAX_QUERY_CHARS))  # no character has a meaning
+        if not text:
+            return []
+        limit = min(max_results, MAX_RESULTS)
+        request = {
+            "query": text,
+            "numResults": limit,
+            "type": "auto",
+            "contents": {
+                "text": {"maxCharacters": MAX_TEXT_CHARS},
+                "highlights": {"maxCharacters": MAX_HIGHLIGHTS_CHARS},
+            },
+            **self._filters,
+        }
+        headers = {"x-api-key": self._key}
+        answer = ask(_WHO, f"{self._url}/search", json=request, headers=headers, timeout=self._timeout)
+        if answer.status != 200:
+            self._refuse(answer)
+        return results(map(_result, _items(decoded(_WHO, answer, _Reply).results)), limit)
+
+    def _refuse(self, answer: HttpResponse) -> None:
+        """Raise the error that a response with another status than 200 means."""
+        failure = _failure(answer.body)
+        said = self._shown(failure.error)
+        if answer.status == 401 or failure.tag == "INVALID_API_KEY":
+            raise InvalidInput(f"{_WHO} refuses the key; check exa_api_key against {_DASHBOARD}")
+        if answer.status == 402:
+            raise EngineUnavailable(
+                f"{_WHO} has no credits left for this key; add some at {_DASHBOARD}, or use another engine"
+            )
+        if answer.status == 429:
+            raise RateLimited(f"{_WHO} asks for fewer requests (HTTP 429); wait a minute")
+        if said:
+            raise EngineUnavailable(f"{_WHO} could not search: {said}; try again later")
+        check_status(_WHO, answer)
+
+    def _shown(self, text: str | None) -> str:
+        """Return a message of the service, shortened and without the key."""
+        return shorten(one_line(clean((text or "").replace(self._key, "…"), 2_000)), 200).rstrip(".")
+
+
+def _items(values: Sequence[Any]) -> list[_Item]:
+    """Return the results; those of another form are left out.
+
+    Raises:
+        EngineUnavailable: all of them are of another form.
+    """
+    items: list[_Item] = []
+    for value in values:
+        with suppress(msgspec.ValidationError):
+            items.append(msgspec.convert(value, _Item))
+    if values and not items:
+        raise EngineUnavailable(f"{_WHO} answered with something else than results; try again later")
+    return items
+
+
+def _result(item: _Item) -> SearchResult | None:
+    return result(item.title, item.url, _body(item), date=item.published_date, authors=item.author)
+
+
+def _body(item: _Item) -> str:
+    """Return the text of a page, and the highlights that are not in it."""
+    text = clean(item.text, MAX_TEXT_CHARS)
+    begins = one_line(text)
+    passages = dict.fromkeys(clean(each, MAX_HIGHLIGHTS_CHARS) for each in item.highlights or [])
+    return "\n\n".join(filter(None, (text, *(each for each in passages if one_line(each) not in begins))))
+
+
+def _failure(body: bytes) -> _Failure:
+    """Return the error in a response, an empty one if there is none."""
+    try:
+        return msgspec.json.decode(body, type=_Failure)
+    except (ValueError, RecursionError):
+        return _Failure()
+
+
+def _filter_fields(filters: Filters) -> Mapping[str, str]:
+    """Return the years as fields of a request: pages after the first time and before the last one are found.
+
+    A page of which only the year is known has its first moment as its date, so the first time is a moment earlier.
+    """
+    fields = {"startPublishedDate": f"{filters.since - 1}-12-31T23:59:59.999Z"} if filters.since else {}
+    return fields | ({"endPublishedDate": f"{filters.until}-12-31T23:59:59.999Z"} if filters.until else {})
+
+
+def from_settings(argument: str, settings: Settings) -> Exa:
+    """Return the engine with the filters in `argument` and the key of the settings."""
+    return Exa(
+        api_key=settings.exa_api_key,
+        filters=filters_of("exa", argument, ("years",)),
+        timeout=settings.search_timeout,
+    )

@@ -1,0 +1,242 @@
+"""Semantic Scholar, through the paper search of its Academic Graph API.
+
+https://api.semanticscholar.org/api-docs/graph
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+from msgspec import Struct, field
+
+from harness.core.text import clean, one_line, shorten
+from harness.errors import EngineUnavailable, InvalidInput, RateLimited
+from harness.ports import SearchResult
+from harness.settings import Settings
+from harness.sources.engines.filters import Filters, filters_of
+from harness.sources.engines.json_api import authors_of, decoded, doi_of, plain, result, results
+from harness.sources.http.request import HttpResponse, ask, base_address, check_status
+
+BASE_URL = "https://api.semanticscholar.org/graph/v1"
+MAX_RESULTS = 100
+
+FIELDS_OF_STUDY = tuple(
+    (
+        "Agricultural and Food Sciences, Art, Biology, Business, Chemistry, Computer Science, Economics, Education, "
+        "Engineering, Environmental Science, Geography, Geology, History, Law, Linguistics, Materials Science, "
+        "Mathematics, Medicine, Philosophy, Physics, Political Science, Psychology, Sociology"
+    ).split(", ")
+)
+"""Values of the filter `field`."""
+
+_NO_FILTERS = Filters()
+_WHO = "Semantic Scholar"
+_FIELDS = "title,abstract,year,publicationDate,authors,venue,externalIds,openAccessPdf,url,tldr"
+_MAX_QUERY_CHARS = 500
+_KEY = re.compile(r"[!-~]{1,200}")
+_HYPHEN = re.compile(r"[-\u2010\u2011]")
+_LESS_THAN = re.compile(r"<(?![A-Za-z/!?])")
+_ARXIV = re.compile(r"(?:\d{4}\.\d{4,5}|[a-z-]{1,20}(?:\.[A-Z]{2})?/\d{7})(?:v\d{1,3})?")
+
+
+class _Author(Struct):
+    name: str | None = None
+
+
+class _Ids(Struct):
+    doi: str | None = field(name="DOI", default=None)
+    arxiv: str | None = field(name="ArXiv", default=None)
+
+
+class _Pdf(Struct):
+    url: str | None = None
+
+
+class _Summary(Struct):
+    text: str | None = None
+
+
+class _Paper(Struct, rename="camel"):
+    """Fields of a paper that are read. `tldr` is a sentence that a model wrote."""
+
+    title: str | None = None
+    abstract: str | None = None
+    year: int | None = None
+    publication_date: str | None = None
+    authors: list[_Author | None] | None = None
+    venue: str | None = None
+    external_ids: _Ids | None = None
+    open_access_pdf: _Pdf | None = None
+    url: str | None = None
+    tldr: _Summary | None = None
+
+
+class _Reply(Struct):
+    """Response: `total` is an estimate; without papers `data` may be missing."""
+
+    data: list[Any] | None = None
+    total: Any = None
+
+
+class _Failure(Struct):
+    error: str | None = None
+    message: str | None = None
+
+
+class SemanticScholar:
+    """Search papers of all fields, most relevant first; at most `MAX_RESULTS`. A result's body is the abstract; where
+    the publisher withholds it, a summary in one sentence.
+
+    Filters: years, `open` (a free PDF is known) and `field` (one of `FIELDS_OF_STUDY`, in any case). With an `api_key`
+    requests have a rate limit of their own, else one shared with all other users. `timeout` is in seconds.
+
+    Raises:
+        InvalidInput: an unknown field of study, a key of another form, or `base_url` is not an http(s) URL.
+    """
+
+    name = "semanticscholar"
+
+    def __init__(
+        self,
+        *,
+        filters: Filters = _NO_FILTERS,
+        api_key: str | None = None,
+        timeout: float = 10.0,
+        base_url: str = BASE_URL,
+    ) -> None:
+        filters = msgspec.structs.replace(filters, field=_field_of_study(filters.field))
+        self._url = base_address(base_url, "the URL of Semantic Scholar")
+        self._key = (api_key or "").strip()
+        if self._key and not _KEY.fullmatch(self._key):
+            raise InvalidInput("semanticscholar_api_key has characters that no key has; copy the key again")
+        self._timeout = timeout
+        self._filters = _filter_parameters(filters)
+        self.options: Mapping[str, Any] = {
+            **filters.options,
+            **({} if self._url == BASE_URL else {"base_url": self._url}),
+        }
+
+    def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
+        """See `SearchEngine.search`.
+
+        Raises:
+            InvalidInput: Semantic Scholar refuses the API key.
+        """
+        # No sign has a meaning, but a word with a hyphen finds nothing (documented for the parameter `query`).
+        text = one_line(clean(_HYPHEN.sub(" ", query), _MAX_QUERY_CHARS))
+        if not text:
+            return []
+        limit = min(max_results, MAX_RESULTS)
+        parameters = {"query": text, "limit": str(limit), "fields": _FIELDS, **self._filters}
+        headers = {"x-api-key": self._key} if self._key else {}
+        url = f"{self._url}/paper/search"
+        answer = ask(_WHO, url, params=parameters, headers=headers, timeout=self._timeout)
+        self._check(answer)
+        reply = decoded(_WHO, answer, _Reply)
+        if reply.data is None and reply.total not in (0, "0"):
+            raise EngineUnavailable(f"{_WHO} answered with something else than results; try again later")
+        return results(map(_result, _papers(reply.data or [])), limit)
+
+    def _check(self, answer: HttpResponse) -> None:
+        """Raise unless the status is 200.
+
+        Raises:
+            RateLimited, InvalidInput, EngineUnavailable: Semantic Scholar refuses.
+        """
+        if answer.status == 429:
+            advice = "wait a minute" if self._key else "wait a minute, or set semanticscholar_api_key"
+            raise RateLimited(f"{_WHO} asks for fewer requests (HTTP 429); {advice}")
+        if answer.status in {401, 403}:
+            if self._key:
+                raise InvalidInput(f"{_WHO} refuses the API key; check semanticscholar_api_key, or leave it out")
+            raise EngineUnavailable(
+                f"{_WHO} refuses a request without a key (HTTP {answer.status}); set semanticscholar_api_key"
+            )
+        if answer.status == 400 and (said := self._said(answer.body)):
+            raise EngineUnavailable(f"{_WHO} could not search: {said}; try again later")
+        check_status(_WHO, answer)
+
+    def _said(self, body: bytes) -> str:
+        """Return the message of an error, shortened and without the key; "" if there is none."""
+        try:
+            failure = msgspec.json.decode(body, type=_Failure)
+        except (ValueError, RecursionError):
+            return ""
+        message = failure.error or failure.message or ""
+        without_key = message.replace(self._key, "…") if self._key else message
+        return shorten(one_line(clean(without_key, 2_000)), 200).rstrip(".")
+
+
+def _papers(items: Sequence[Any]) -> list[_Paper]:
+    """Return the papers; those of another form are left out.
+
+    Raises:
+        EngineUnavailable: all of them are of another form.
+    """
+    papers: list[_Paper] = []
+    for item in items:
+        with suppress(msgspec.ValidationError):
+            papers.append(msgspec.convert(item, _Paper))
+    if items and not papers:
+        raise EngineUnavailable(f"{_WHO} answered with something else than papers; try again later")
+    return papers
+
+
+def _result(paper: _Paper) -> SearchResult | None:
+    ids = paper.external_ids or _Ids()
+    doi = doi_of(ids.doi)
+    if doi != (ids.doi or "").strip().lower():  # cut off at a < or a space, it may be the DOI of another paper
+        doi = ""
+    arxiv = ids.arxiv if _ARXIV.fullmatch(ids.arxiv or "") else ""
+    # quoted, because a DOI may contain # and ?
+    addresses = (doi and f"https://doi.org/{quote(doi, safe='/():;,')}", arxiv and f"https://arxiv.org/abs/{arxiv}")
+    summary, pdf = paper.tldr or _Summary(), paper.open_access_pdf or _Pdf()
+    return result(
+        _text(paper.title),
+        next(filter(None, addresses), paper.url),
+        _text(paper.abstract) or _text(summary.text),
+        date=paper.publication_date or str(paper.year or ""),
+        authors=authors_of(author.name for author in paper.authors or [] if author is not None),
+        site=paper.venue,
+        doi=doi,
+        full_text=pdf.url or (f"https://arxiv.org/pdf/{arxiv}" if arxiv else ""),
+    )
+
+
+def _text(text: str | None) -> str:
+    """Return the text of an abstract or title: mostly plain, some with tags. A `<` that begins no tag stays."""
+    return plain(_LESS_THAN.sub("&lt;", text or ""))
+
+
+def _field_of_study(name: str) -> str:
+    """Return a field of study as Semantic Scholar writes it; "" for none.
+
+    Raises:
+        InvalidInput: it has no such field.
+    """
+    known = {each.lower(): each for each in FIELDS_OF_STUDY}
+    if name and name.lower() not in known:
+        raise InvalidInput(f"{_WHO} has no field {name[:60]!r}; choose one of {', '.join(FIELDS_OF_STUDY)}")
+    return known.get(name.lower(), "")
+
+
+def _filter_parameters(filters: Filters) -> Mapping[str, str]:
+    """Return filters as parameters; years as 2016-2020, 2016- or -2020."""
+    parameters = {"fieldsOfStudy": filters.field} if filters.field else {}
+    if filters.since or filters.until:
+        parameters["year"] = f"{filters.since or ''}-{filters.until or ''}"
+    if filters.open:
+        parameters["openAccessPdf"] = ""  # has no value
+    return parameters
+
+
+def from_settings(argument: str, settings: Settings) -> SemanticScholar:
+    """Return the engine with the filters in `argument`."""
+    return SemanticScholar(
+        filters=filters_of("semanticscholar", argument, ("years", "open", "field")),
+        api_key=settings.semanticscholar_api_key,
+        timeout=settings.search_timeout,
+    )

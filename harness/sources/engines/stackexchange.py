@@ -1,0 +1,262 @@
+"""Stack Exchange: `search/advanced` finds questions of one site, `questions/{ids}/answers` returns their answers.
+
+https://api.stackexchange.com/docs/advanced-search, https://api.stackexchange.com/docs/answers-on-questions
+"""
+
+import html
+import math
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any, NoReturn, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from harness.core.text import clean, one_line, shorten
+from harness.errors import EngineUnavailable, InvalidInput, RateLimited
+from harness.ports import SearchResult
+from harness.settings import Settings
+from harness.sources.engines.json_api import decoded, plain, result, results
+from harness.sources.http.request import HttpResponse, ask, base_address, check_status
+
+BASE_URL = "https://api.stackexchange.com/2.3"
+SITE = "stackoverflow"
+MAX_RESULTS = 100
+MAX_ANSWERS = 2
+"""Answers of one question in a result's body."""
+MAX_WAIT = 2.0
+"""Seconds to wait, if the service asks for it, between a search and the request for answers."""
+
+_WHO = "Stack Exchange"
+_MAX_QUERY_CHARS = 240
+_LONGEST_PAUSE = 3_600.0
+
+_SITE = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,60}[a-z0-9])?")
+_KEY = re.compile(r"[!-~]{1,200}")
+_WORD = re.compile(r"\w[\w.+#'’-]*")
+_OPERATORS = frozenset({"and", "or", "not"})
+_KEY_REFUSED = re.compile(r"[`'\"]?key\b")
+_SITE_REFUSED = re.compile(r"no site found|[`'\"]?site\b")
+_WAIT = re.compile(r"\bin ([0-9]{1,6}) seconds")
+
+T = TypeVar("T")
+
+
+class _Owner(Struct):
+    display_name: str | None = None
+
+
+class _Question(Struct):
+    """Fields of a question that are read. `title` and the owner's name have HTML entities, `body` is HTML."""
+
+    question_id: int | None = None
+    title: str | None = None
+    body: str | None = None
+    link: str | None = None
+    creation_date: int | None = None
+    answer_count: int | None = None
+    owner: _Owner | None = None
+
+
+class _Answer(Struct):
+    question_id: int | None = None
+    body: str | None = None
+    score: int | None = None
+
+
+class _Reply(Struct):
+    """Response. `backoff` is how many seconds to wait before the next request, `quota_remaining` how many requests are
+    left today.
+    """
+
+    items: list[Any] | None = None
+    backoff: float | None = None
+    quota_remaining: int | None = None
+
+
+class _Failure(Struct):
+    error_id: int | None = None
+    error_name: str | None = None
+    error_message: str | None = None
+
+
+class StackExchange:
+    """Search the questions of one site, most relevant first; at most `MAX_RESULTS`. A result's body has the texts of
+    the question's `MAX_ANSWERS` answers with the most votes, then the question's text. The answers of all questions
+    come with one request, which returns the 100 with the most votes.
+
+    `site` is the name of a site in the API (`stackoverflow`, `superuser`, `unix`) or its domain. With an `api_key` the
+    service allows 10,000 requests a day, else 300. `timeout` is in seconds, for each of the two requests of a search.
+    `clock` returns monotonic seconds.
+
+    Raises:
+        InvalidInput: `site` or `api_key` is of another form, or `base_url` is not an http(s) URL.
+    """
+
+    name = "stackexchange"
+
+    def __init__(
+        self,
+        site: str = SITE,
+        *,
+        api_key: str | None = None,
+        timeout: float = 10.0,
+        base_url: str = BASE_URL,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], object] = time.sleep,
+    ) -> None:
+        self._site = site.strip().lower()
+        if not _SITE.fullmatch(self._site):
+            raise InvalidInput(f"{site[:60]!r} is not a site of {_WHO}; write one like superuser or unix")
+        self._key = (api_key or "").strip()
+        if self._key and not _KEY.fullmatch(self._key):
+            raise InvalidInput("stackexchange_key has characters that no key has; copy the key again")
+        self._url = base_address(base_url, "the URL of Stack Exchange's API")
+        self._timeout = timeout
+        self._clock = clock
+        self._sleep = sleep
+        self._paused_until = float("-inf")
+        self.options: Mapping[str, Any] = {
+            "site": self._site,
+            **({} if self._url == BASE_URL else {"base_url": self._url}),
+        }
+
+    def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
+        """See `SearchEngine.search`.
+
+        Raises:
+            InvalidInput: Stack Exchange refuses the key, or has no such site.
+        """
+        text = _words(query)
+        if not text:  # it would find everything
+            return []
+        if (left := self._paused_until - self._clock()) > 0:
+            raise RateLimited(f"{_WHO} asks for fewer requests; wait {math.ceil(left)} s")
+        limit = min(max_results, MAX_RESULTS)
+        found = self._ask("search/advanced", q=text, sort="relevance", pagesize=str(limit))
+        questions = _converted(found.items or [], _Question)[:limit]
+        answers = self._answers(questions, found)
+        return results((self._result(each, answers.get(each.question_id, ())) for each in questions), limit)
+
+    def _answers(self, questions: Sequence[_Question], found: _Reply) -> Mapping[int | None, list[str]]:
+        """Return the texts of the best answers by the number of their question. Without a request, and empty, if there
+        are no answers, or the service asks for a pause of more than `MAX_WAIT`.
+        """
+        numbers = [each.question_id for each in questions if each.answer_count and (each.question_id or 0) > 0]
+        pause = found.backoff or 0.0
+        if not numbers or pause > MAX_WAIT or found.quota_remaining == 0:
+            return {}
+        if pause > 0:
+            self._sleep(pause)
+        path = f"questions/{';'.join(map(str, numbers))}/answers"
+        reply = self._ask(path, sort="votes", pagesize=str(MAX_RESULTS))
+        texts: dict[int | None, list[str]] = {number: [] for number in numbers}
+        for answer in _converted(reply.items or [], _Answer):
+            best = texts.get(answer.question_id, [])
+            if len(best) < MAX_ANSWERS and (answer.score or 0) >= 0 and (text := plain(answer.body)):
+                best.append(text)
+        return texts
+
+    def _result(self, question: _Question, answers: Sequence[str]) -> SearchResult | None:
+        return result(
+            html.unescape(question.title or ""),
+            question.link,
+            "\n\n".join(filter(None, (*answers, plain(question.body)))),
+            date=_date(question.creation_date),
+            authors=html.unescape((question.owner or _Owner()).display_name or ""),
+            site=self._site,
+        )
+
+    def _ask(self, path: str, **parameters: str) -> _Reply:
+        """Return the reply to one request.
+
+        Raises:
+            RateLimited, InvalidInput, EngineUnavailable: see `search`.
+        """
+        common = {"site": self._site, "order": "desc", "filter": "withbody"}
+        # The API takes a key only as a parameter, so an HTTP library may log it. It is not a secret: it belongs to a
+        # program, gives no access to an account, and only raises the quota.
+        key = {"key": self._key} if self._key else {}
+        answer = ask(_WHO, f"{self._url}/{path}", params=common | parameters | key, timeout=self._timeout)
+        if answer.status != 200:
+            self._refuse(answer)
+        reply = decoded(_WHO, answer, _Reply)
+        if reply.items is None:
+            self._refuse(answer)
+        if reply.backoff:
+            self._paused_until = self._clock() + min(reply.backoff, _LONGEST_PAUSE)
+        return reply
+
+    def _refuse(self, answer: HttpResponse) -> NoReturn:
+        """Raise for a response that is not a result.
+
+        https://api.stackexchange.com/docs/error-handling
+
+        Raises:
+            RateLimited, InvalidInput, EngineUnavailable: see `search`.
+        """
+        try:
+            failure = msgspec.json.decode(answer.body, type=_Failure)
+        except (ValueError, RecursionError):
+            failure = _Failure()
+        said = self._said(failure)
+        if answer.status == 429 or failure.error_id == 502 or failure.error_name == "throttle_violation":
+            advice = f"wait {found[1]} s" if (found := _WAIT.search(said)) else "wait a minute"
+            more = "" if self._key else ", or set stackexchange_key"
+            raise RateLimited(f"{_WHO} asks for fewer requests; {advice}{more}")
+        if failure.error_id == 400 and self._key and _KEY_REFUSED.match(said.lower()):
+            raise InvalidInput(f"{_WHO} refuses the key; check stackexchange_key, or leave it out")
+        if failure.error_id == 400 and _SITE_REFUSED.match(said.lower()):
+            raise InvalidInput(f"{_WHO} has no site {self._site!r}; write one like superuser or unix")
+        if said:
+            raise EngineUnavailable(f"{_WHO} could not search: {said}; try again later")
+        check_status(_WHO, answer)
+        raise EngineUnavailable(f"{_WHO} answered with something else than results; try again later")
+
+    def _said(self, failure: _Failure) -> str:
+        """Return the message of an error, shortened and without the key; "" if there is none."""
+        text = html.unescape(failure.error_message or failure.error_name or "")
+        text = text.replace(self._key, "…") if self._key else text
+        return shorten(one_line(clean(text, 2_000)), 200).rstrip(".")
+
+
+def _words(query: str) -> str:
+    """Return the words of a query, at most `_MAX_QUERY_CHARS` characters. Brackets (tags), colons (`user:1`), quotation
+    marks, asterisks and leading hyphens, and the words AND, OR and NOT, are left out: they are the search's syntax.
+    """
+    found = (word.rstrip(".'’-") for word in _WORD.findall(clean(query, 4 * _MAX_QUERY_CHARS)))
+    text = " ".join(word for word in found if word.lower() not in _OPERATORS)
+    if len(text) <= _MAX_QUERY_CHARS:
+        return text
+    return text[: _MAX_QUERY_CHARS + 1].rpartition(" ")[0] or text[:_MAX_QUERY_CHARS]
+
+
+def _converted(items: Sequence[Any], kind: type[T]) -> list[T]:
+    """Return items as `kind`; those of another form are left out.
+
+    Raises:
+        EngineUnavailable: all of them are of another form.
+    """
+    converted: list[T] = []
+    for item in items:
+        with suppress(msgspec.ValidationError):
+            converted.append(msgspec.convert(item, kind))
+    if items and not converted:
+        raise EngineUnavailable(f"{_WHO} answered with something else than questions; try again later")
+    return converted
+
+
+def _date(seconds: int | None) -> str:
+    """Return seconds since 1970 as YYYY-MM-DD, "" if that is no date."""
+    try:
+        return datetime.fromtimestamp(seconds, UTC).date().isoformat() if seconds else ""
+    except (ValueError, OverflowError, OSError):
+        return ""
+
+
+def from_settings(site: str, settings: Settings) -> StackExchange:
+    """Return the engine for `site`, else Stack Overflow."""
+    return StackExchange(site or SITE, api_key=settings.stackexchange_key, timeout=settings.search_timeout)
