@@ -5,6 +5,8 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
+from harness.research.report import DISAGREEMENTS
+
 Stage: TypeAlias = Literal["plan", "queries", "results", "pages", "chunks", "context", "prompt", "report"]
 """Stages in the order of a research."""
 
@@ -47,8 +49,8 @@ class Outcome(Struct, frozen=True):
 
     @property
     def sections(self) -> tuple[str, ...]:
-        """The report's sections, in order."""
-        return tuple(dict.fromkeys(citation.section for citation in self.citations))
+        """The report's sections, in order, without the statements that disagree, which follow every report."""
+        return tuple(dict.fromkeys(each.section for each in self.citations if each.section != DISAGREEMENTS))
 
     @property
     def text(self) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 import typer
 from msgspec import Struct
@@ -122,18 +122,63 @@ class CacheOptions(Options):
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Neither read nor write the cache.")] = False
 
 
+ReportForm: TypeAlias = Literal["markdown", "html", "json", "docx", "pdf", "bib", "csl"]
+SUFFIXES: dict[str, ReportForm] = {
+    ".csl.json": "csl",
+    ".json": "json",
+    ".html": "html",
+    ".htm": "html",
+    ".docx": "docx",
+    ".pdf": "pdf",
+    ".bib": "bib",
+}
+"""Form of a report, by how the name of its file ends, in any case; Markdown where none fits."""
+
+
 class ReportOptions(Options):
-    """Form of a report, and the file for it."""
+    """Form of a report, and the file for it.
+
+    Raises:
+        InvalidInput: two forms are asked for, or a library for the form is not installed.
+    """
 
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write the report to this file, with front matter."),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write the report to this file. Its suffix chooses the form: .html, .json, .docx, .pdf; .bib or "
+            ".csl.json for the sources; any other: Markdown with front matter.",
+        ),
     ] = None
     as_html: Annotated[bool, typer.Option("--html", help="Make one HTML page.")] = False
     as_json: JsonOption = False
     explain: Annotated[
         bool, typer.Option("--explain", help="Also print the probabilities behind each sentence, on standard error.")
     ] = False
+
+    def __post_init__(self) -> None:
+        flag = "json" if self.as_json else "html" if self.as_html else ""
+        suffix = self._suffix
+        if flag and SUFFIXES.get(suffix, "html") not in {"html", "json"}:
+            raise InvalidInput(
+                f"--{flag} does not write a {suffix} file; leave out --{flag}, or name a .{flag} file with --output"
+            )
+        if self.form in {"docx", "pdf"}:
+            from harness.research.report_documents import require_libraries
+
+            require_libraries(self.form)
+
+    @property
+    def form(self) -> ReportForm:
+        """The form of the report: that of a flag, else that of the file's suffix."""
+        return "json" if self.as_json else "html" if self.as_html else SUFFIXES.get(self._suffix, "markdown")
+
+    @property
+    def _suffix(self) -> str:
+        name = self.output.name.lower() if self.output else ""
+        return next((suffix for suffix in SUFFIXES if name.endswith(suffix)), "")
 
 
 class ListenOptions(Options):

@@ -1,8 +1,11 @@
 """Output of a research: the report, printed or written to a file, and a summary."""
 
+import os
+import stat
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, assert_never
 
 import typer
 
@@ -11,7 +14,7 @@ from harness.core.text import one_line, printable, printable_json, shorten
 from harness.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from harness.cli.options import ReportOptions
+    from harness.cli.options import ReportForm, ReportOptions
     from harness.research.gathering import DecidedQuestion
     from harness.research.report import Report
     from harness.research.result import Research
@@ -29,35 +32,77 @@ def show(
     options: "ReportOptions",
     as_json: Mapping[str, Any],
 ) -> None:
-    """Print the report, or write it to a file, in the form that the options name; `as_json` is its JSON form."""
-    from harness.research import reports
+    """Print the report, or write it to a file, in the form that the options name; `as_json` is its JSON form.
 
+    Raises:
+        InvalidInput: the file cannot be written, or the report has no such form.
+    """
     output = options.output
     if options.explain and saved.report is not None:
         for line in (*decisions(saved.decided), *explanation(saved.report)):
             typer.echo(line, err=True)
-    if options.as_json:
-        import orjson
-
-        text = printable_json(orjson.dumps(as_json, option=orjson.OPT_INDENT_2).decode()) + "\n"
-    elif saved.report is None:
+    if saved.report is None and options.form != "json":
         return
-    elif options.as_html:
-        text = reports.as_html(saved, now)
-    elif output:
-        text = reports.as_markdown(saved, now)
-    else:
+    if saved.report is not None and options.form == "markdown" and output is None:
         _print_report(saved.report.markdown())
         return
+    content = _content(saved, now, options.form, as_json)
     if output is None:
-        typer.echo(text, nl=False)
+        typer.echo(content.decode(), nl=False)
         return
     try:
-        output.write_text(text, encoding="utf-8")
+        _write(output, content)
     except OSError as error:
-        raise InvalidInput(
-            f"cannot write {output}: {error.strerror}; the run is stored, choose another file"
-        ) from error
+        again = f"the run is stored: harness show {saved.run} -o FILE" if saved.run else "choose another file"
+        raise InvalidInput(f"cannot write {output}: {error.strerror or error}; {again}") from error
+
+
+def _content(saved: "SavedReport", now: float, form: "ReportForm", as_json: Mapping[str, Any]) -> bytes:
+    """Return the report in one of its forms, as the bytes of a file."""
+    from harness.research import bibliography, report_documents, reports
+
+    report = saved.report or reports.NO_REPORT
+    match form:
+        case "docx":
+            return report_documents.as_docx(saved, now)
+        case "pdf":
+            return report_documents.as_pdf(saved, now)
+        case "json":
+            text = _json(as_json)
+        case "csl":
+            text = _json(bibliography.as_csl(report, now))
+        case "bib":
+            text = bibliography.as_bibtex(report, now)
+        case "html":
+            text = reports.as_html(saved, now)
+        case "markdown":
+            text = reports.as_markdown(saved, now)
+        case _:
+            assert_never(form)
+    return text.encode("utf-8", "replace")
+
+
+def _json(value: object) -> str:
+    import orjson
+
+    return printable_json(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()) + "\n"
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write a file as a whole or not at all: a file that was there stays until the new one is complete, and gives it
+    its permissions. A device or a pipe is written to.
+    """
+    from harness.storage.files import replacing
+
+    old = path.stat() if path.exists() else None
+    if path.is_relative_to("/dev") or (old and not stat.S_ISREG(old.st_mode)):
+        with path.open("wb") as device:
+            device.write(content)
+        return
+    with replacing(path.resolve()) as file:  # a symbolic link stays one
+        if old and hasattr(os, "fchmod"):
+            os.fchmod(file.fileno(), stat.S_IMODE(old.st_mode))
+        file.write(content)
 
 
 def decisions(decided: Sequence["DecidedQuestion"]) -> Iterator[str]:

@@ -161,7 +161,7 @@ def find_evidence(
     """Return the excerpts that answer best, best first: at most as many as `writing` allows, no near-duplicates, none
     off topic (better nothing than something unrelated); then the statements of sources that disagree. The vector of an
     excerpt is the mean of its sentences' vectors. With a `reader`, there are none if it finds no sentence likely enough
-    to answer. The best excerpt of each of the `parts`, the sub-questions of a compound question, comes first.
+    to answer. Each of the `parts`, the sub-questions of a compound question, has an excerpt if one is about it.
 
     Raises:
         EmbeddingError: the embedder failed.
@@ -175,8 +175,8 @@ def find_evidence(
     texts = [*titles, *parts, *(sentence.text for sentence in likely)]
     vectors = chunk_set.embedder.embed(texts)
     title_similarity = dict(zip(titles, (vectors[: len(titles)] @ chunk_set.question_vector).tolist(), strict=True))
-    questions = [(part, vectors[len(titles) + place]) for place, part in enumerate(parts)]
-    questions = questions or [(chunk_set.question, chunk_set.question_vector)]
+    whole = (chunk_set.question, chunk_set.question_vector)
+    questions = [(part, vectors[len(titles) + place]) for place, part in enumerate(parts)] or [whole]
     vectors, least = vectors[len(titles) + len(parts) :], math.inf
     missing = _missing(likely, chunk_set.question)
     answering = _Answering(None, _parts_by_vectors(vectors, questions))
@@ -191,27 +191,31 @@ def find_evidence(
         _excerpts(likely, vectors, chunk_set, title_similarity, missing, answering, writing),
         key=lambda evidence: -evidence.score,
     )
-    weight = writing.reading_weight if reader is not None else 0.0
-    if reader is not None or parts:  # what answers comes first; the rest is about everything that belongs to it
-        firsts = [_best(ranked, part, weight) for part in range(len(questions))]
-        known = [each for each in firsts if each is not None]
-        ranked = [*known, *(each for each in ranked if not any(each is first for first in known))]
+    weight = writing.reading_weight
+    if reader is not None:  # what answers comes first; the rest is about everything that belongs to it
+        first = max(ranked, key=lambda each: _merit(each, weight))
+        ranked = [first, *(each for each in ranked if each is not first)]
+    ranked = [each for each in ranked if _is_relevant(each, wanted, least)]
     chosen = select_diverse(
-        (evidence for evidence in ranked if _is_relevant(evidence, wanted, least)),
+        ranked,
         limit=writing.max_evidence,
         document=lambda evidence: evidence.source.url,
         per_document=writing.per_source,
         features=lambda evidence: set(evidence.stems - wanted.stems),  # every good excerpt shares the question's words
         max_overlap=MAX_OVERLAP,
     )
+    absent = set(range(len(parts))) - {found.part for found in chosen}
+    chosen += [max(about, key=lambda each: _merit(each, weight)) for part in absent if (about := _about(ranked, part))]
     by_text = {each.text: vector for each, vector in zip(likely, vectors, strict=True)}
     return [*_without_repeats(chosen, by_text), *_disagreeing(ranked, questions, least)]
 
 
-def _best(ranked: Sequence[Evidence], part: int, weight: float) -> Evidence | None:
-    """Return the excerpt about a sub-question that answers it best; `weight` (0..1) is that of the relevance."""
-    about = [each for each in ranked if each.part == part]
-    return max(about, key=lambda each: weight * (each.relevance or 0.0) + (1 - weight) * each.score, default=None)
+def _about(ranked: Sequence[Evidence], part: int) -> list[Evidence]:
+    return [each for each in ranked if each.part == part]
+
+
+def _merit(found: Evidence, weight: float) -> float:
+    return weight * (found.relevance or 0.0) + (1 - weight) * found.score
 
 
 def _disagreeing(
@@ -220,7 +224,7 @@ def _disagreeing(
     """Yield the statements of sources that disagree, disagreement after disagreement."""
     number = 0
     for part, (question, _) in enumerate(questions):
-        single = [each for each in ranked if len(each.sentences) == 1 and each.part == part]
+        single = [each for each in _about(ranked, part) if len(each.sentences) == 1]
         answers = [each for each in single if (each.relevance or 0.0) >= least or each.similarity >= MIN_SIMILARITY]
         answers.sort(key=lambda each: (-(each.relevance or 0.0), -each.similarity))
         said = [Said(each.sentences[0], each.source.url, each.source.title) for each in answers]
@@ -275,22 +279,27 @@ def _relevance(
     reader: Reader,
     missing: Missing,
 ) -> _Answering:
-    """Return how likely (0..1) each sentence answers one of the questions, by reader and vectors; half of that where
-    something is `missing`. Only the most promising ones are read; the others are 0.
+    """Return how likely (0..1) each sentence answers the last question, the whole one, and which of the others it
+    answers best, by reader and vectors; half of that where something is `missing`. Only the most promising ones are
+    read; the others are 0.
     """
-    found, parts = [0.0] * len(likely), _parts_by_vectors(vectors, questions)
-    calibration = reader.calibration.with_vectors_of(chunk_set.embedder.id)
+    parts = questions[:-1] or questions
+    of_part, by_part = _parts_by_vectors(vectors, parts), [0.0] * len(likely)
+    found, calibration = [0.0] * len(likely), reader.calibration.with_vectors_of(chunk_set.embedder.id)
     for part, (question, vector) in enumerate(questions):
         near, wanted = (vectors @ vector).tolist(), chunk_set.wording
         promises = [promise(similar, wanted.share(each.stems)) for similar, each in zip(near, likely, strict=True)]
-        best = sorted(range(len(likely)), key=lambda place: -promises[place])[: MAX_READ // len(questions)]
+        most = MAX_READ if part == len(questions) - 1 else MAX_READ // len(parts)
+        best = sorted(range(len(likely)), key=lambda place: -promises[place])[:most]
         read = reader.answers(question, [likely[place].in_context for place in best])
         for place, probability in zip(best, read, strict=True):
             factor = LACKING_RELEVANCE if missing[likely[place].place] else 1.0
             relevance = factor * calibration.relevance(probability, near[place])
-            if relevance > found[place]:
-                found[place], parts[place] = relevance, part
-    return _Answering(found, parts)
+            if part == len(questions) - 1:
+                found[place] = relevance
+            if part < len(parts) and relevance > by_part[place]:
+                by_part[place], of_part[place] = relevance, part
+    return _Answering(found, of_part)
 
 
 def _missing(likely: Sequence[Sentence], question: str) -> Missing:

@@ -68,7 +68,7 @@ def _citations(section: str, paragraph: int, found: Evidence, numbers: dict[str,
 def _by_question(plan: Plan, excerpts: Sequence[Evidence], against: Sequence[Evidence]) -> dict[str, list[Evidence]]:
     """Place the excerpts: the best one of each part answers, and the next ones while the answer is short."""
     firsts = {found.part: found for found in reversed(excerpts)}
-    answer = [firsts[part] for part in sorted(firsts)]
+    answer = [found for found in excerpts if any(found is first for first in firsts.values())]
     rest = [found for found in excerpts if not any(found is first for first in answer)]
     while rest and _length(answer) + len(rest[0].sentences) <= ANSWER_SENTENCES:
         answer.append(rest.pop(0))

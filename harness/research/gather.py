@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from msgspec import structs
 from msgspec.structs import replace
 
 from harness.core.keys import canonical_url
@@ -223,10 +224,11 @@ class Gatherer:
             what=what,
         )
         self._live += len(read)
-        pages = [SourceText(url, text) for url, (_, text) in zip(chosen, read, strict=True) if text]
-        for page in pages:
-            self._sources[page.url] = replace(self._sources[page.url].with_text(page.text), read=True)
-        return [reading for reading, _ in read], pages
+        found = [(url, page) for url, (_, page) in zip(chosen, read, strict=True) if page and page.text]
+        for url, page in found:
+            known = _described(self._sources[url], structs.asdict(page))
+            self._sources[url] = replace(known.with_text(page.text), read=True)
+        return [reading for reading, _ in read], [SourceText(url, page.text) for url, page in found]
 
     def _untried(self, question: str, asked: Sequence[EngineSearch], most: int) -> list[Found]:
         """Return the results whose pages can be read and were not tried yet, best first."""

@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from functools import partial
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from harness.cache import Cache
 from harness.core.chunking import passages
+from harness.core.pages import Page
 from harness.errors import InvalidInput, OfflineMiss, PageError
 from harness.ports import PageReader, Progress
 from harness.research.concurrent_calls import run_all
@@ -38,10 +40,11 @@ def read_all(
     concurrency: int,
     progress: Progress,
     what: str,
-) -> list[tuple[PageReading, str]]:
-    """Read pages concurrently; return the outcome of each and its text without headings, in the order of `urls`.
+) -> list[tuple[PageReading, Page | None]]:
+    """Read pages concurrently; return the outcome of each and the page, its text cut to passages, in the order of
+    `urls`.
 
-    A page that cannot be read, offline included, raises nothing: its text is empty.
+    A page that cannot be read, offline included, raises nothing: it is `None`.
 
     Raises:
         StoreError: the cache cannot be read.
@@ -52,11 +55,12 @@ def read_all(
     return run_all(calls, concurrency=concurrency, progress=progress, what=what)
 
 
-def _read(url: str, cache: Cache, reader: PageReader, ttl: float) -> tuple[PageReading, str]:
+def _read(url: str, cache: Cache, reader: PageReader, ttl: float) -> tuple[PageReading, Page | None]:
     try:
         answer = cache.pages.answer(url, reader, ttl=ttl)
     except (PageError, OfflineMiss, InvalidInput) as error:
-        return PageReading(url, "failed", 0, f"{error.code}: {error}"), ""
+        return PageReading(url, "failed", 0, f"{error.code}: {error}"), None
     text = answer.value.text
     cut = "\n\n".join(passage.text for passage in passages(text[:MAX_PAGE_CHARS]))
-    return PageReading(url, "live" if answer.how == "live" else "cache", len(text)), cut
+    how = "live" if answer.how == "live" else "cache"
+    return PageReading(url, how, len(text)), replace(answer.value, text=cut)

@@ -38,8 +38,8 @@ _ANGLES: dict[TaskType, str] = {
 
 class Plan(Struct, frozen=True):
     """The first queries (at least two, all different) and the sections of the report. `wanted` is a requested number of
-    sections, which replaces the usual ones. `parts` are the sub-questions of a compound question, each complete; the
-    first queries are theirs.
+    sections, which replaces the usual ones. `parts` are the sub-questions of a compound question, each complete, and
+    each among the queries.
     """
 
     question: str
@@ -125,8 +125,8 @@ def make_plan(question: str) -> Plan:
     plain = question.rstrip(" ?!.")
     keywords = " ".join(dict.fromkeys(content_words(question))) or plain
     parts = sub_questions(question)
-    more = () if parts else (keywords, f"{keywords} {_ANGLES[task_type]}")
-    queries = unasked([*(part.rstrip("?") for part in parts), plain, *more])
+    more = [part.rstrip("?") for part in parts] or [f"{keywords} {_ANGLES[task_type]}"]
+    queries = unasked([plain, keywords, *more])
     sections = (ANSWER, KEY_POINTS, *(parts or (DETAILS,)))
     return Plan(question, task_type, queries, sections, parts=parts)
 

@@ -31,6 +31,9 @@ _MARKDOWN_DATE = re.compile(r'^date: "[0-9: UTC-]{1,30}"\n', re.MULTILINE)
 _MARKDOWN_RUN = re.compile(r'^run: "([0-9a-f-]{1,40})"$', re.MULTILINE)
 _HTML_RUN = re.compile(r"<dt>run</dt><dd>([0-9a-f-]{1,40})</dd>")
 _HTML_DATE = re.compile(r"<dt>date</dt><dd>[0-9: UTC-]{1,30}</dd>")
+_NOT_COMPARED = (b"pk\x03\x04", b"%pdf-", b"@article{", b"@online{")
+"""How files of the forms begin that are not compared with the run, in lower case."""
+_VERIFIABLE = "only .json, .md and .html files can be verified"
 
 
 class _Missing:
@@ -99,12 +102,16 @@ def read_report(content: bytes) -> SavedFile:
     if len(content) > MAX_REPORT_BYTES:
         raise InvalidInput(f"not a report: more than {MAX_REPORT_BYTES:,} bytes")
     begin = content[:20].lstrip().lower()
+    if begin.startswith(_NOT_COMPARED):
+        raise InvalidInput(f"this file cannot be verified: {_VERIFIABLE}; write one with `harness show RUN -o FILE`")
     if begin.startswith((b"---", b"<!doctype")):
         return _read_text(content, _MARKDOWN_RUN if begin.startswith(b"---") else _HTML_RUN)
     try:
         loaded = msgspec.json.decode(content)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"not a report of `harness research` ({error})") from error
+        raise InvalidInput(f"not a report of `harness research` ({error}); {_VERIFIABLE}") from error
+    if isinstance(loaded, list):
+        raise InvalidInput(f"a list of sources cannot be verified: {_VERIFIABLE}")
     if not isinstance(loaded, dict) or not {"question", "run", "citations", "report"} <= loaded.keys():
         raise InvalidInput(
             "not a report of `harness research --json`: its question, run, citations or report is missing"

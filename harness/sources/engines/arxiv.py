@@ -5,17 +5,17 @@ https://info.arxiv.org/help/api/user-manual.html
 
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from harness.core.text import clean, content_words, one_line, shorten, words
+from harness.core.text import content_words, one_line, words
 from harness.errors import EngineUnavailable, InvalidInput, RateLimited
 from harness.ports import SearchResult
 from harness.settings import Settings
-from harness.sources.engines.filters import Filters, filters_of
-from harness.sources.engines.json_api import authors_of, result, results
+from harness.sources.engines.filters import NO_FILTERS, Filters, filters_of
+from harness.sources.engines.json_api import another_reply, authors_of, options_of, refuse, result, results, shown
 from harness.sources.engines.xml_reply import parsed
 from harness.sources.http.request import HttpResponse, ask, base_address, check_status
 
@@ -28,7 +28,6 @@ MAX_WORDS = 20
 PAUSE_SECONDS = 3.0
 """Time between two requests that arXiv asks for: https://info.arxiv.org/help/api/tou.html"""
 
-_NO_FILTERS = Filters()
 _WHO = "arXiv"
 _FIRST_YEAR = 1991
 _LAST_YEAR = 2099
@@ -61,17 +60,14 @@ class Arxiv:
     def __init__(
         self,
         *,
-        filters: Filters = _NO_FILTERS,
+        filters: Filters = NO_FILTERS,
         timeout: float = 10.0,
         base_url: str = BASE_URL,
         sleep: Callable[[float], object] = time.sleep,
     ) -> None:
         self._filters = replace(filters, open=False, field=_category(filters.field))
         self._url = base_address(base_url, "the URL of the API of arXiv")
-        self.options: Mapping[str, Any] = {
-            **self._filters.options,
-            **({} if self._url == BASE_URL else {"base_url": self._url}),
-        }
+        self.options = options_of(self._url, BASE_URL, **self._filters.options)
         self._timeout = timeout
         self._sleep = sleep
 
@@ -107,7 +103,7 @@ class Arxiv:
         entries = _entries(ask(_WHO, f"{self._url}/query", params=parameters, timeout=self._timeout))
         papers = results(map(_result, entries), limit)
         if entries and not papers:
-            raise EngineUnavailable(f"{_WHO} answered with something else than papers; try again later")
+            raise another_reply(_WHO)
         return papers
 
 
@@ -131,11 +127,10 @@ def _entries(answer: HttpResponse) -> list["etree._Element"]:
     entries = list(feed.iterchildren(f"{_ATOM}entry"))
     for entry in entries:
         if _ERROR in _text(entry, f"{_ATOM}id"):
-            said = shorten(one_line(clean(_text(entry, f"{_ATOM}summary"), 2_000)), 200).rstrip(".")
-            raise EngineUnavailable(f"{_WHO} could not search: {said or 'no reason given'}; try again later")
+            refuse(_WHO, answer, shown(_text(entry, f"{_ATOM}summary")) or "no reason given")
     check_status(_WHO, answer)
     if feed.tag != f"{_ATOM}feed":
-        raise EngineUnavailable(f"{_WHO} answered with something else than a feed; try again later")
+        raise another_reply(_WHO, "a feed")
     if not entries and _text(feed, _TOTAL).strip("0"):
         raise EngineUnavailable(f"{_WHO} found papers but sent none of them; try again later")
     return entries

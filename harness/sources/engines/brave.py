@@ -3,22 +3,33 @@
 https://api-dashboard.search.brave.com/api-reference/web/search/get
 """
 
-import re
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NoReturn
 
-import msgspec
 from msgspec import Struct
 
 from harness.core.keys import MAX_QUERY_CHARS
-from harness.core.text import clean, one_line, shorten
-from harness.errors import EngineUnavailable, InvalidInput, RateLimited, SearchError
+from harness.core.text import clean
+from harness.errors import EngineUnavailable
 from harness.ports import SearchResult
 from harness.settings import Settings
-from harness.sources.engines.json_api import decoded, plain, result, results
-from harness.sources.http.request import HttpResponse, ask, base_address, check_status
+from harness.sources.engines.json_api import (
+    another_reply,
+    decoded,
+    failure_of,
+    items_of,
+    joined,
+    key_of,
+    key_refused,
+    options_of,
+    plain,
+    refuse,
+    result,
+    results_of_pages,
+    shown,
+)
+from harness.sources.http.request import HttpResponse, ask, base_address
 
 BASE_URL = "https://api.search.brave.com/res/v1"
 MAX_RESULTS = 60
@@ -28,7 +39,6 @@ _DASHBOARD = "https://api-dashboard.search.brave.com"
 _PER_PAGE = 20
 _MAX_CHARS, _MAX_WORDS = 400, 50
 """Limits of a query."""
-_KEY = re.compile(r"[!-~]{1,200}")
 
 
 class _Profile(Struct):
@@ -95,14 +105,10 @@ class Brave:
         sleep: Callable[[float], object] = time.sleep,
     ) -> None:
         self._url = base_address(base_url, "the URL of Brave Search")
-        self._key = (api_key or "").strip()
-        if not self._key:
-            raise InvalidInput(f"the engine brave needs a key; get one at {_DASHBOARD} and set brave_api_key")
-        if not _KEY.fullmatch(self._key):
-            raise InvalidInput("brave_api_key has characters that no key has; copy the key again")
+        self._key = key_of(api_key, "brave_api_key", _DASHBOARD)
         self._timeout = timeout
         self._sleep = sleep
-        self.options: Mapping[str, Any] = {} if self._url == BASE_URL else {"base_url": self._url}
+        self.options = options_of(self._url, BASE_URL)
 
     def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
         """See `SearchEngine.search`. If a later page fails, the results until then are returned.
@@ -116,26 +122,20 @@ class Brave:
         if not text:
             return []
         limit = min(max_results, MAX_RESULTS)
-        found: list[SearchResult] = []
+        return results_of_pages(self._pages(text, limit), limit)
+
+    def _pages(self, text: str, limit: int) -> Iterator[Iterable[SearchResult | None]]:
+        """Yield the results of each page, until Brave Search has no more."""
         pause = False
         for first in range(0, limit, _PER_PAGE):
             if pause:
                 self._sleep(1.0)
-            try:
-                answer = self._ask(text, count=min(limit, _PER_PAGE), offset=first // _PER_PAGE)
-                reply = decoded(_WHO, answer, _Reply)
-                page = _items(reply)
-            except SearchError:
-                if not found:
-                    raise
-                break
-            before = len(found)
-            found = results([*found, *map(_result, page)], limit)
-            more = reply.query is None or reply.query.more_results_available is not False
-            if not more or len(found) in {before, limit}:
-                break
+            answer = self._ask(text, count=min(limit, _PER_PAGE), offset=first // _PER_PAGE)
+            reply = decoded(_WHO, answer, _Reply)
+            yield map(_result, _items(reply))
+            if reply.query is not None and reply.query.more_results_available is False:
+                return
             pause = _second_is_used(answer)
-        return found
 
     def _ask(self, text: str, *, count: int, offset: int) -> HttpResponse:
         """Return the response to the request for one page; `offset` is in pages.
@@ -157,25 +157,18 @@ class Brave:
             self._refuse(answer)
         return answer
 
-    def _refuse(self, answer: HttpResponse) -> None:
+    def _refuse(self, answer: HttpResponse) -> NoReturn:
         """Raise the error that a response with another status than 200 means."""
-        failure = _failure(answer.body)
-        code, said = failure.code or "", self._shown(failure.detail)
+        failure = failure_of(answer, _Failure)
+        error = failure.error or next(iter(failure.errors or []), _Error())
+        code = error.code or ""
         if answer.status == 401 or code.startswith("SUBSCRIPTION_"):
-            raise InvalidInput(f"{_WHO} refuses the key; check brave_api_key against {_DASHBOARD}")
+            raise key_refused(_WHO, "brave_api_key", _DASHBOARD)
         if answer.status == 402 or code == "QUOTA_LIMITED":
             raise EngineUnavailable(
                 f"{_WHO} has no requests left for this key; raise its limit at {_DASHBOARD}, or use another engine"
             )
-        if answer.status == 429:
-            raise RateLimited(f"{_WHO} asks for fewer requests (HTTP 429); wait a minute")
-        if said:
-            raise EngineUnavailable(f"{_WHO} could not search: {said}; try again later")
-        check_status(_WHO, answer)
-
-    def _shown(self, text: str | None) -> str:
-        """Return a message of the service, shortened and without the key."""
-        return shorten(one_line(clean((text or "").replace(self._key, "…"), 2_000)), 200).rstrip(".")
+        refuse(_WHO, answer, shown(error.detail, self._key))
 
 
 def _items(reply: _Reply) -> list[_Item]:
@@ -185,31 +178,14 @@ def _items(reply: _Reply) -> list[_Item]:
         EngineUnavailable: all of them are of another form, or the reply is.
     """
     if reply.web is None and reply.type != "search":
-        raise EngineUnavailable(f"{_WHO} answered with something else than results; try again later")
-    values = (reply.web.results if reply.web else None) or []
-    items: list[_Item] = []
-    for value in values:
-        with suppress(msgspec.ValidationError):
-            items.append(msgspec.convert(value, _Item))
-    if values and not items:
-        raise EngineUnavailable(f"{_WHO} answered with something else than results; try again later")
-    return items
+        raise another_reply(_WHO)
+    return items_of(_WHO, reply.web.results if reply.web else None, _Item)
 
 
 def _result(item: _Item) -> SearchResult | None:
-    excerpts = [plain(text) for text in (item.description, *(item.extra_snippets or []))]
-    body = "\n\n".join(dict.fromkeys(filter(None, excerpts)))
+    body = joined(plain(text) for text in (item.description, *(item.extra_snippets or [])))
     profile = item.profile or _Profile()
     return result(plain(item.title), item.url, body, date=item.page_age, site=plain(profile.name))
-
-
-def _failure(body: bytes) -> _Error:
-    """Return the error in a response, an empty one if there is none."""
-    try:
-        failure = msgspec.json.decode(body, type=_Failure)
-    except (ValueError, RecursionError):
-        return _Error()
-    return failure.error or next(iter(failure.errors or []), _Error())
 
 
 def _second_is_used(answer: HttpResponse) -> bool:

@@ -4,36 +4,41 @@ https://www.crossref.org/documentation/retrieve-metadata/rest-api/, https://api.
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from typing import Any
-from urllib.parse import quote
+from collections.abc import Sequence
+from typing import Any, NoReturn
 
-import msgspec
 from msgspec import Struct, field
 
-from harness.core.text import clean, one_line, shorten, words
-from harness.errors import EngineUnavailable, RateLimited
+from harness.core.text import clean, one_line, words
+from harness.errors import EngineUnavailable
 from harness.ports import SearchResult
 from harness.settings import Settings
-from harness.sources.engines.filters import Filters, filters_of
-from harness.sources.engines.json_api import MAX_BODY_CHARS, authors_of, decoded, identified, plain, result, results
-from harness.sources.http.request import HttpResponse, ask, base_address, check_status
+from harness.sources.engines.filters import NO_FILTERS, Filters, filters_of
+from harness.sources.engines.json_api import (
+    authors_of,
+    decoded,
+    doi_address,
+    failure_of,
+    identified,
+    items_of,
+    options_of,
+    plain,
+    refuse,
+    result,
+    results,
+    shown,
+)
+from harness.sources.http.request import HttpResponse, ask, base_address
 
 BASE_URL = "https://api.crossref.org"
 MAX_RESULTS = 100
 
-_NO_FILTERS = Filters()
 _WHO = "Crossref"
 _SELECTED = "DOI,URL,title,container-title,author,abstract,published,issued"
 _WITH_ABSTRACT = "has-abstract:1"
 _MAX_QUERY_CHARS = 500
 
 _HEADING = re.compile(r"\A(?:abstract|summary)[.:]?\n\n", re.IGNORECASE)
-_ESCAPED_TAG = re.compile(
-    r"&lt;(/?(?:p|br|div|span|i|b|em|strong|sub|sup|ul|ol|li)(?:\s[a-z-]+=[^<>]{0,200}?)?\s*/?)&gt;", re.IGNORECASE
-)
-_RAISED = re.compile(r"(?<=[0-9])<(?:jats:)?sup>", re.IGNORECASE)
 
 
 class _Author(Struct):
@@ -93,7 +98,7 @@ class Crossref:
     def __init__(
         self,
         *,
-        filters: Filters = _NO_FILTERS,
+        filters: Filters = NO_FILTERS,
         contact: str | None = None,
         timeout: float = 10.0,
         base_url: str = BASE_URL,
@@ -101,11 +106,8 @@ class Crossref:
         self._url = base_address(base_url, "the URL of Crossref")
         self._headers = identified(contact)
         self._timeout = timeout
-        self._years = _years(filters)
-        self.options: Mapping[str, Any] = {
-            **filters.options,
-            **({} if self._url == BASE_URL else {"base_url": self._url}),
-        }
+        self._years = filters.years("from-pub-date:{}", "until-pub-date:{}")
+        self.options = options_of(self._url, BASE_URL, **filters.options)
 
     def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
         """See `SearchEngine.search`."""
@@ -123,73 +125,47 @@ class Crossref:
             parameters["filter"] = ",".join(conditions)
         url = f"{self._url}/works"
         answer = ask(_WHO, url, params=parameters, headers=self._headers, timeout=self._timeout)
-        self._check(answer)
-        return results(map(_result, _works(decoded(_WHO, answer, _Reply).message.items)), limit)
+        if answer.status != 200:
+            self._refuse(answer)
+        return results(map(_result, items_of(_WHO, decoded(_WHO, answer, _Reply).message.items, _Work)), limit)
 
-    def _check(self, answer: HttpResponse) -> None:
-        """Raise unless the status is 200.
+    def _refuse(self, answer: HttpResponse) -> NoReturn:
+        """Raise the error that a response with another status than 200 means.
 
         Raises:
-            RateLimited, EngineUnavailable: Crossref refuses.
+            RateLimited, EngineUnavailable: see `SearchEngine.search`.
         """
         advice = "" if self._headers else ", or set contact_email"
-        if answer.status == 429:
-            raise RateLimited(f"{_WHO} asks for fewer requests (HTTP 429); wait a minute{advice}")
         if answer.status == 403:
             raise EngineUnavailable(f"{_WHO} refuses requests from this network (HTTP 403); try again later{advice}")
-        if answer.status != 200 and (said := _said(answer)):
-            raise EngineUnavailable(f"{_WHO} could not search (HTTP {answer.status}): {said}; try again later")
-        check_status(_WHO, answer)
+        refuse(_WHO, answer, _said(answer), f"wait a minute{advice}")
 
 
 def _said(answer: HttpResponse) -> str:
     """Return the first message of an error, shortened; "" if there is none."""
-    try:
-        said = msgspec.json.decode(answer.body, type=_Failure).message
-    except (ValueError, RecursionError):
-        return ""
+    said = failure_of(answer, _Failure).message
     if isinstance(said, list):
         said = said[0] if said else ""
     if isinstance(said, dict):
         said = said.get("message") or said.get("description")
-    return shorten(clean(said, 2_000), 200).rstrip(".") if isinstance(said, str) else ""
-
-
-def _works(items: Sequence[Any]) -> list[_Work]:
-    """Return the works; those of another form are left out.
-
-    Raises:
-        EngineUnavailable: all of them are of another form.
-    """
-    works: list[_Work] = []
-    for item in items:
-        with suppress(msgspec.ValidationError):
-            works.append(msgspec.convert(item, _Work))
-    if items and not works:
-        raise EngineUnavailable(f"{_WHO} answered with something else than works; try again later")
-    return works
+    return shown(said) if isinstance(said, str) else ""
 
 
 def _result(work: _Work) -> SearchResult | None:
-    doi = clean(work.doi, 300).lower()
     return result(
         one_line(plain(_first(work.title))),
-        # quoted, because a DOI may contain # and ?
-        f"https://doi.org/{quote(doi, safe='/():;,')}" if doi.startswith("10.") else work.url,
+        doi_address(work.doi) or work.url,
         _abstract(work.abstract),
         date=_date(work.published) or _date(work.issued),
         authors=authors_of(_name(author) for author in work.author or [] if author is not None),
         site=one_line(plain(_first(work.journal))),
-        doi="" if "<" in doi else doi,  # what stands before it would be another work
+        doi=work.doi,
     )
 
 
 def _abstract(markup: str | None) -> str:
-    """Return the paragraphs of an abstract, without its heading "Abstract". 10<sup>6</sup> becomes 10^6, not 106. Some
-    publishers send HTML as text: its tags are removed too.
-    """
-    tagged = _ESCAPED_TAG.sub(r"<\1>", (markup or "")[: 4 * MAX_BODY_CHARS])
-    paragraphs = plain(_RAISED.sub("^", tagged)).split("\n\n")
+    """Return the paragraphs of an abstract, without its heading "Abstract"."""
+    paragraphs = plain(markup).split("\n\n")
     return _HEADING.sub("", "\n\n".join(filter(None, map(one_line, paragraphs))))
 
 
@@ -206,12 +182,6 @@ def _date(date: _Date | None) -> str:
     """Return a date as YYYY, YYYY-MM or YYYY-MM-DD; "" if it is unknown."""
     [parts, *_] = (date.parts if date is not None else None) or [[]]
     return "-".join(f"{part:02d}" for part in parts[:3] if part is not None)
-
-
-def _years(filters: Filters) -> tuple[str, ...]:
-    """Return the years as conditions of the parameter `filter`; both are part of the range."""
-    since, until = f"from-pub-date:{filters.since}", f"until-pub-date:{filters.until}"
-    return (since,) * bool(filters.since) + (until,) * bool(filters.until)
 
 
 def from_settings(argument: str, settings: Settings) -> Crossref:

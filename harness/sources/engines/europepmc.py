@@ -4,27 +4,35 @@ https://europepmc.org/RestfulWebService. Query language: https://europepmc.org/s
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
-import msgspec
 from msgspec import Struct
 
-from harness.core.text import STOP_WORDS, clean, one_line, shorten
+from harness.core.text import STOP_WORDS, clean, one_line
 from harness.errors import EngineUnavailable, RateLimited
 from harness.ports import SearchResult
 from harness.settings import Settings
-from harness.sources.engines.filters import Filters, filters_of
-from harness.sources.engines.json_api import authors_of, decoded, plain, result, results
+from harness.sources.engines.filters import NO_FILTERS, Filters, filters_of
+from harness.sources.engines.json_api import (
+    another_reply,
+    authors_of,
+    decoded,
+    items_of,
+    options_of,
+    plain,
+    refuse,
+    result,
+    results,
+    shown,
+)
 from harness.sources.http.request import HttpResponse, ask, base_address, check_status
 
 BASE_URL = "https://www.ebi.ac.uk/europepmc/webservices/rest"
 MAX_RESULTS = 100
 MAX_WORDS = 50
 
-_NO_FILTERS = Filters()
 _WHO = "Europe PMC"
 _FIRST_YEAR = 1500
 _LAST_YEAR = 3000
@@ -35,7 +43,6 @@ _WORD = re.compile(r"\w+(?:[-.'’]\w+)*")
 _SOURCE = re.compile(r"[A-Z]{2,5}")
 _ID = re.compile(r"[\w.:/-]{1,60}", re.ASCII)
 _PMCID = re.compile(r"PMC[1-9][0-9]{0,9}")
-_POWER = re.compile(r"(?<=[0-9])<sup>")
 
 
 class _Journal(Struct):
@@ -112,17 +119,14 @@ class EuropePmc:
     def __init__(
         self,
         *,
-        filters: Filters = _NO_FILTERS,
+        filters: Filters = NO_FILTERS,
         email: str | None = None,
         timeout: float = 10.0,
         base_url: str = BASE_URL,
     ) -> None:
         self._filters = filters
         self._url = base_address(base_url, "the URL of Europe PMC")
-        self.options: Mapping[str, Any] = {
-            **filters.options,
-            **({} if self._url == BASE_URL else {"base_url": self._url}),
-        }
+        self.options = options_of(self._url, BASE_URL, **filters.options)
         self._email = one_line(clean(email, 200))
         self._timeout = timeout
 
@@ -176,10 +180,10 @@ def _reply(answer: HttpResponse) -> _Reply:
         check_status(_WHO, answer)
         raise
     if reply.err_msg is not None and answer.status != 429:
-        said = shorten(one_line(clean(reply.err_msg, 2_000)), 200).rstrip(".")
+        said = shown(reply.err_msg)
         if "too many requests" in said.lower() or "rate limit" in said.lower():
             raise RateLimited(f"{_WHO} asks for fewer requests; wait some minutes")
-        raise EngineUnavailable(f"{_WHO} could not search: {said or 'no reason given'}; try again later")
+        refuse(_WHO, answer, said or "no reason given")
     check_status(_WHO, answer)
     return reply
 
@@ -191,14 +195,10 @@ def _papers(reply: _Reply) -> list[_Paper]:
         EngineUnavailable: none is left although some were found.
     """
     items = (reply.result_list and reply.result_list.result) or []
-    papers: list[_Paper] = []
-    for item in items:
-        with suppress(msgspec.ValidationError):
-            papers.append(msgspec.convert(item, _Paper))
-    usable = [paper for paper in papers if _address(paper)]
-    if not usable and (items or reply.hit_count != 0):
-        raise EngineUnavailable(f"{_WHO} answered with something else than papers; try again later")
-    return usable
+    papers = [paper for paper in items_of(_WHO, items, _Paper) if _address(paper)]
+    if not papers and (items or reply.hit_count != 0):
+        raise another_reply(_WHO)
+    return papers
 
 
 def _address(paper: _Paper) -> str:
@@ -212,12 +212,12 @@ def _result(paper: _Paper) -> SearchResult | None:
     journal = (paper.journal_info and paper.journal_info.journal) or _Journal()
     book = paper.book_or_report_details or _Book()
     return result(
-        _text(paper.title),
+        plain(paper.title),
         _address(paper),
-        _text(paper.abstract_text),
+        plain(paper.abstract_text),
         date=paper.first_publication_date or str(paper.pub_year or ""),
         authors=authors_of((paper.author_string or "")[:_MAX_AUTHOR_CHARS].rstrip(". ").split(",")),
-        site=_text(journal.title or book.comprising_title or book.publisher),
+        site=plain(journal.title or book.comprising_title or book.publisher),
         doi=paper.doi,
         full_text=_full_text(paper),
     )
@@ -236,11 +236,6 @@ def _full_text(paper: _Paper) -> str:
     links = (paper.full_text_url_list and paper.full_text_url_list.full_text_url) or []
     free = [link for link in links if link and link.document_style == "pdf" and link.availability_code in {"OA", "F"}]
     return next((link.url for link in sorted(free, key=lambda link: link.site == "Europe_PMC") if link.url), "")
-
-
-def _text(markup: str | None) -> str:
-    """Return the text of a title or an abstract; 10<sup>6</sup> becomes 10^6, not 106."""
-    return plain(_POWER.sub("^", markup or ""))
 
 
 def from_settings(argument: str, settings: Settings) -> EuropePmc:

@@ -3,22 +3,31 @@
 https://exa.ai/docs/reference/search
 """
 
-import re
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from typing import Any
+from typing import Any, NoReturn
 
-import msgspec
 from msgspec import Struct
 
 from harness.core.keys import MAX_QUERY_CHARS
-from harness.core.text import clean, one_line, shorten
-from harness.errors import EngineUnavailable, InvalidInput, RateLimited
+from harness.core.text import clean, one_line
+from harness.errors import EngineUnavailable
 from harness.ports import SearchResult
 from harness.settings import Settings
-from harness.sources.engines.filters import Filters, filters_of
-from harness.sources.engines.json_api import decoded, result, results
-from harness.sources.http.request import HttpResponse, ask, base_address, check_status
+from harness.sources.engines.filters import NO_FILTERS, Filters, filters_of
+from harness.sources.engines.json_api import (
+    decoded,
+    failure_of,
+    items_of,
+    joined,
+    key_of,
+    key_refused,
+    message_of,
+    options_of,
+    refuse,
+    result,
+    results,
+)
+from harness.sources.http.request import HttpResponse, ask, base_address
 
 BASE_URL = "https://api.exa.ai"
 MAX_RESULTS = 100
@@ -26,10 +35,8 @@ MAX_TEXT_CHARS = 6_000
 MAX_HIGHLIGHTS_CHARS = 2_000
 """Requested of each page: 100 pages of 8,000 characters stay below the limit of a response."""
 
-_NO_FILTERS = Filters()
 _WHO = "Exa"
 _DASHBOARD = "https://dashboard.exa.ai"
-_KEY = re.compile(r"[!-~]{1,200}")
 
 
 class _Item(Struct, rename="camel"):
@@ -48,7 +55,6 @@ class _Reply(Struct):
 
 
 class _Failure(Struct):
-    error: str | None = None
     tag: str | None = None
 
 
@@ -68,22 +74,15 @@ class Exa:
         self,
         *,
         api_key: str | None,
-        filters: Filters = _NO_FILTERS,
+        filters: Filters = NO_FILTERS,
         timeout: float = 10.0,
         base_url: str = BASE_URL,
     ) -> None:
         self._url = base_address(base_url, "the URL of Exa")
-        self._key = (api_key or "").strip()
-        if not self._key:
-            raise InvalidInput(f"the engine exa needs a key; get one at {_DASHBOARD} and set exa_api_key")
-        if not _KEY.fullmatch(self._key):
-            raise InvalidInput("exa_api_key has characters that no key has; copy the key again")
+        self._key = key_of(api_key, "exa_api_key", _DASHBOARD)
         self._timeout = timeout
         self._filters = _filter_fields(filters)
-        self.options: Mapping[str, Any] = {
-            **filters.options,
-            **({} if self._url == BASE_URL else {"base_url": self._url}),
-        }
+        self.options = options_of(self._url, BASE_URL, **filters.options)
 
     def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
         """See `SearchEngine.search`.
@@ -109,42 +108,17 @@ class Exa:
         answer = ask(_WHO, f"{self._url}/search", json=request, headers=headers, timeout=self._timeout)
         if answer.status != 200:
             self._refuse(answer)
-        return results(map(_result, _items(decoded(_WHO, answer, _Reply).results)), limit)
+        return results(map(_result, items_of(_WHO, decoded(_WHO, answer, _Reply).results, _Item)), limit)
 
-    def _refuse(self, answer: HttpResponse) -> None:
+    def _refuse(self, answer: HttpResponse) -> NoReturn:
         """Raise the error that a response with another status than 200 means."""
-        failure = _failure(answer.body)
-        said = self._shown(failure.error)
-        if answer.status == 401 or failure.tag == "INVALID_API_KEY":
-            raise InvalidInput(f"{_WHO} refuses the key; check exa_api_key against {_DASHBOARD}")
+        if answer.status == 401 or failure_of(answer, _Failure).tag == "INVALID_API_KEY":
+            raise key_refused(_WHO, "exa_api_key", _DASHBOARD)
         if answer.status == 402:
             raise EngineUnavailable(
                 f"{_WHO} has no credits left for this key; add some at {_DASHBOARD}, or use another engine"
             )
-        if answer.status == 429:
-            raise RateLimited(f"{_WHO} asks for fewer requests (HTTP 429); wait a minute")
-        if said:
-            raise EngineUnavailable(f"{_WHO} could not search: {said}; try again later")
-        check_status(_WHO, answer)
-
-    def _shown(self, text: str | None) -> str:
-        """Return a message of the service, shortened and without the key."""
-        return shorten(one_line(clean((text or "").replace(self._key, "…"), 2_000)), 200).rstrip(".")
-
-
-def _items(values: Sequence[Any]) -> list[_Item]:
-    """Return the results; those of another form are left out.
-
-    Raises:
-        EngineUnavailable: all of them are of another form.
-    """
-    items: list[_Item] = []
-    for value in values:
-        with suppress(msgspec.ValidationError):
-            items.append(msgspec.convert(value, _Item))
-    if values and not items:
-        raise EngineUnavailable(f"{_WHO} answered with something else than results; try again later")
-    return items
+        refuse(_WHO, answer, message_of(answer, self._key))
 
 
 def _result(item: _Item) -> SearchResult | None:
@@ -155,16 +129,8 @@ def _body(item: _Item) -> str:
     """Return the text of a page, and the highlights that are not in it."""
     text = clean(item.text, MAX_TEXT_CHARS)
     begins = one_line(text)
-    passages = dict.fromkeys(clean(each, MAX_HIGHLIGHTS_CHARS) for each in item.highlights or [])
-    return "\n\n".join(filter(None, (text, *(each for each in passages if one_line(each) not in begins))))
-
-
-def _failure(body: bytes) -> _Failure:
-    """Return the error in a response, an empty one if there is none."""
-    try:
-        return msgspec.json.decode(body, type=_Failure)
-    except (ValueError, RecursionError):
-        return _Failure()
+    passages = [clean(each, MAX_HIGHLIGHTS_CHARS) for each in item.highlights or []]
+    return joined((text, *(each for each in passages if one_line(each) not in begins)))
 
 
 def _filter_fields(filters: Filters) -> Mapping[str, str]:

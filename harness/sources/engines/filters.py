@@ -32,6 +32,10 @@ class Filters(Struct, frozen=True):
         values = {name: getattr(self, name) for name in self.__struct_fields__}
         return {name: value for name, value in values.items() if value}
 
+    def years(self, since: str, until: str) -> list[str]:
+        """Return the conditions for the years that are set. Each of the two patterns has `{}` in place of the year."""
+        return [pattern.format(year) for pattern, year in ((since, self.since), (until, self.until)) if year]
+
 
 NO_FILTERS = Filters()
 

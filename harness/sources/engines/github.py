@@ -5,34 +5,41 @@ https://docs.github.com/en/rest/search/search, https://docs.github.com/en/graphq
 
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from types import MappingProxyType
-from typing import Any, NoReturn, TypeAlias, TypeVar
+from typing import Any, NoReturn, TypeAlias
 
-import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
-from harness.core.text import clean, one_line, shorten
 from harness.errors import EngineUnavailable, InvalidInput, RateLimited
 from harness.ports import SearchResult
 from harness.settings import Settings
-from harness.sources.engines.filters import Filters, filters_of
-from harness.sources.engines.json_api import decoded, result, results
-from harness.sources.http.request import HttpResponse, ask, base_address, check_status
+from harness.sources.engines.filters import NO_FILTERS, Filters, filters_of
+from harness.sources.engines.json_api import (
+    decoded,
+    failure_of,
+    items_of,
+    joined,
+    key_of,
+    key_refused,
+    options_of,
+    plain_words,
+    refuse,
+    result,
+    results,
+    shown,
+)
+from harness.sources.http.request import HttpResponse, ask, base_address
 
 BASE_URL = "https://api.github.com"
 MAX_RESULTS = 100
 
-_NO_FILTERS = Filters()
 _WHO = "GitHub"
 _TOKENS_URL = "https://github.com/settings/tokens"
 _MAX_QUERY_CHARS = 256
 """Limit of GitHub; qualifiers do not count."""
 
-_TOKEN = re.compile(r"[!-~]{1,500}")
 _REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,38}/(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}")
-_WORD = re.compile(r"\w[\w.+#'’-]*")
-_OPERATORS = frozenset({"and", "or", "not"})
 _FILLERS = frozenset(
     """
     a an are as at be been by can could did do does for from had has have how i if in into is it its me my of on our
@@ -40,6 +47,7 @@ _FILLERS = frozenset(
     with would you your
     """.split()
 )
+"""GitHub finds only what has every word, so the function words of a question would exclude almost everything."""
 
 _DISCUSSIONS = """
 query($query: String!, $first: Int!) {
@@ -52,8 +60,6 @@ query($query: String!, $first: Int!) {
   }
 }
 """
-
-T = TypeVar("T")
 
 
 class _User(Struct):
@@ -75,7 +81,7 @@ class _Issue(Struct):
         return result(
             self.title,
             self.html_url,
-            _text(self.body),
+            self.body,
             date=self.created_at,
             authors=(self.user or _User()).login,
             site=(self.repository_url or "").partition("/repos/")[2],
@@ -92,8 +98,8 @@ class _Repository(Struct):
     def result(self) -> SearchResult | None:
         """Return it as a result."""
         author = (self.owner or _User()).login
-        text = _text(self.description)
-        return result(self.full_name, self.html_url, text, date=self.created_at, authors=author, site=self.full_name)
+        site = self.full_name
+        return result(site, self.html_url, self.description, date=self.created_at, authors=author, site=site)
 
 
 class _Match(Struct):
@@ -112,9 +118,8 @@ class _File(Struct):
     def result(self) -> SearchResult | None:
         """Return it as a result with the parts that match."""
         matches = (match for match in self.text_matches or () if match is not None and match.property == "content")
-        parts = [text for match in matches if (text := _text(match.fragment))]
         site = (self.repository or _Repository()).full_name
-        return result(self.path, self.html_url, "\n\n".join(parts), site=site)
+        return result(self.path, self.html_url, joined(match.fragment for match in matches), site=site)
 
 
 class _Home(Struct, rename="camel"):
@@ -138,11 +143,10 @@ class _Discussion(Struct, rename="camel"):
 
     def result(self) -> SearchResult | None:
         """Return it as a result: the answer, then the question."""
-        texts = (_text((self.answer or _Answer()).body), _text(self.body))
         return result(
             self.title,
             self.url,
-            "\n\n".join(filter(None, texts)),
+            joined(((self.answer or _Answer()).body, self.body)),
             date=self.created_at,
             authors=(self.author or _User()).login,
             site=(self.repository or _Home()).name_with_owner,
@@ -220,7 +224,7 @@ class GitHub:
     def __init__(
         self,
         *,
-        filters: Filters = _NO_FILTERS,
+        filters: Filters = NO_FILTERS,
         token: str | None = None,
         timeout: float = 10.0,
         base_url: str = BASE_URL,
@@ -230,20 +234,15 @@ class GitHub:
             raise InvalidInput(f"{_WHO} cannot be searched for {kind[:60]!r}; choose one of {', '.join(_KINDS)}")
         if filters.site and not _REPOSITORY.fullmatch(filters.site):
             raise InvalidInput(f"{filters.site[:60]!r} is not a repository; write site=OWNER/NAME")
-        self._token = (token or "").strip()
-        if self._token and not _TOKEN.fullmatch(self._token):
-            raise InvalidInput("github_token has characters that no token has; copy the token again")
+        self._token = key_of(token, "github_token")
         self._kind = _KINDS[kind]
         if self._kind.needs_token and not self._token:
             raise InvalidInput(f"{_WHO} finds {kind} only with a token; set github_token to one from {_TOKENS_URL}")
         self._url = base_address(base_url, "the URL of GitHub's API")
         self._timeout = timeout
         self._qualifiers = " ".join(filter(None, (self._kind.qualifier, filters.site and f"repo:{filters.site}")))
-        set_filters = msgspec.structs.replace(filters, kind="" if kind == _DEFAULT_KIND else kind).options
-        self.options: Mapping[str, Any] = {
-            **set_filters,
-            **({} if self._url == BASE_URL else {"base_url": self._url}),
-        }
+        set_filters = replace(filters, kind="" if kind == _DEFAULT_KIND else kind).options
+        self.options = options_of(self._url, BASE_URL, **set_filters)
 
     def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
         """See `SearchEngine.search`.
@@ -251,13 +250,13 @@ class GitHub:
         Raises:
             InvalidInput: GitHub refuses the token.
         """
-        words = _words(query)
+        words = plain_words(query, _MAX_QUERY_CHARS, _FILLERS)
         if not words:  # the qualifiers alone would find everything
             return []
         limit = min(max_results, MAX_RESULTS)
         text = f"{words} {self._qualifiers}".strip()
         items = self._discussions(text, limit) if self._kind.item is _Discussion else self._items(text, limit)
-        return results((item.result() for item in _converted(items, self._kind.item)), limit)
+        return results((item.result() for item in items_of(_WHO, items, self._kind.item)), limit)
 
     def _items(self, text: str, limit: int) -> list[Any]:
         """Return what the REST API finds."""
@@ -297,29 +296,21 @@ class GitHub:
             RateLimited, InvalidInput, EngineUnavailable: see `search`.
         """
         said = self._said(answer)
-        if answer.status == 429 or (answer.status in {200, 403} and _is_limit(answer, said)):
-            advice = "wait a minute" if self._token else "wait a minute, or set github_token"
+        advice = "wait a minute" if self._token else "wait a minute, or set github_token"
+        if answer.status in {200, 403} and _is_limit(answer, said):
             raise RateLimited(f"{_WHO} asks for fewer requests (HTTP {answer.status}); {advice}")
         if answer.status == 401:
-            raise InvalidInput(f"{_WHO} refuses the token; set github_token to a valid one from {_TOKENS_URL}")
+            raise key_refused(_WHO, "github_token", _TOKENS_URL)
         if answer.status == 422 and said:
             raise EngineUnavailable(f"{_WHO} could not search: {said}; check the filters, or use other words")
-        if said and not 300 <= answer.status < 400:
-            raise EngineUnavailable(f"{_WHO} could not search (HTTP {answer.status}): {said}; try again later")
-        check_status(_WHO, answer)
-        raise EngineUnavailable(f"{_WHO} answered with something else than results; try again later")
+        refuse(_WHO, answer, said, advice)
 
     def _said(self, answer: HttpResponse) -> str:
         """Return the messages of an error, shortened and without the token; "" if there are none."""
-        try:
-            failure = msgspec.json.decode(answer.body, type=_Failure)
-        except (ValueError, RecursionError):
-            return ""
+        failure = failure_of(answer, _Failure)
         errors = failure.errors if isinstance(failure.errors, list) else [failure.errors]
         said = [failure.message, *(each.get("message") if isinstance(each, dict) else each for each in errors[:3])]
-        text = ": ".join(dict.fromkeys(each for each in said if isinstance(each, str) and each))
-        text = text.replace(self._token, "…") if self._token else text
-        return shorten(one_line(clean(text, 2_000)), 200).rstrip(".")
+        return shown(": ".join(dict.fromkeys(each for each in said if isinstance(each, str) and each)), self._token)
 
 
 def _is_limit(answer: HttpResponse, said: str) -> bool:
@@ -329,40 +320,6 @@ def _is_limit(answer: HttpResponse, said: str) -> bool:
     """
     exhausted = answer.headers.get("x-ratelimit-remaining") == "0"
     return exhausted or "retry-after" in answer.headers or "rate limit" in said.lower()
-
-
-def _words(query: str) -> str:
-    """Return the words of a query that say what is meant, at most `_MAX_QUERY_CHARS` characters.
-
-    GitHub finds only what has every word, so the function words of a question would exclude almost everything. Colons,
-    quotation marks, brackets and leading hyphens, and the words AND, OR and NOT, are left out: they are its syntax.
-    """
-    found = (word.rstrip(".'’-") for word in _WORD.findall(clean(query, 4 * _MAX_QUERY_CHARS)))
-    words = [word for word in found if word.lower() not in _OPERATORS]
-    text = " ".join([word for word in words if word.lower() not in _FILLERS] or words)
-    if len(text) <= _MAX_QUERY_CHARS:
-        return text
-    return text[: _MAX_QUERY_CHARS + 1].rpartition(" ")[0] or text[:_MAX_QUERY_CHARS]
-
-
-def _converted(items: Sequence[Any], kind: type[T]) -> list[T]:
-    """Return items as `kind`; those of another form are left out.
-
-    Raises:
-        EngineUnavailable: all of them are of another form.
-    """
-    converted: list[T] = []
-    for item in items:
-        with suppress(msgspec.ValidationError):
-            converted.append(msgspec.convert(item, kind))
-    if items and not converted:
-        raise EngineUnavailable(f"{_WHO} answered with something else than results; try again later")
-    return converted
-
-
-def _text(text: str | None) -> str:
-    """Return a text with the line ends of this program; what is written in a browser has others."""
-    return (text or "").replace("\r\n", "\n").replace("\r", "\n").strip("\n")
 
 
 def from_settings(argument: str, settings: Settings) -> GitHub:

@@ -5,25 +5,21 @@ https://hn.algolia.com/api. Algolia documents the parameters: https://www.algoli
 
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
-import msgspec
 from msgspec import Struct, field
 
-from harness.core.text import clean, one_line, shorten
-from harness.errors import EngineUnavailable
+from harness.core.text import clean, one_line
 from harness.ports import SearchResult
 from harness.settings import Settings
-from harness.sources.engines.filters import Filters, filters_of
-from harness.sources.engines.json_api import decoded, plain, result, results
-from harness.sources.http.request import HttpResponse, ask, base_address, check_status
+from harness.sources.engines.filters import NO_FILTERS, Filters, filters_of
+from harness.sources.engines.json_api import decoded, items_of, message_of, options_of, plain, refuse, result, results
+from harness.sources.http.request import ask, base_address
 
 BASE_URL = "https://hn.algolia.com/api/v1"
 MAX_RESULTS = 100
 
-_NO_FILTERS = Filters()
 _WHO = "Hacker News"
 _ITEM_URL = "https://news.ycombinator.com/item?id="
 _MAX_QUERY_BYTES = 512
@@ -49,10 +45,6 @@ class _Reply(Struct):
     hits: list[Any]
 
 
-class _Failure(Struct):
-    message: str | None = None
-
-
 class HackerNews:
     """Search the stories and comments of Hacker News; at most `MAX_RESULTS`. Those with a text come first, each group
     most relevant first. A result's address is its page on Hacker News; a story that is only a link has an empty body.
@@ -65,14 +57,11 @@ class HackerNews:
 
     name = "hackernews"
 
-    def __init__(self, *, filters: Filters = _NO_FILTERS, timeout: float = 10.0, base_url: str = BASE_URL) -> None:
+    def __init__(self, *, filters: Filters = NO_FILTERS, timeout: float = 10.0, base_url: str = BASE_URL) -> None:
         self._url = base_address(base_url, "the URL of the search of Hacker News")
         self._timeout = timeout
         self._filters = _filter_parameters(filters)
-        self.options: Mapping[str, Any] = {
-            **filters.options,
-            **({} if self._url == BASE_URL else {"base_url": self._url}),
-        }
+        self.options = options_of(self._url, BASE_URL, **filters.options)
 
     def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
         """See `SearchEngine.search`."""
@@ -88,10 +77,9 @@ class HackerNews:
             **self._filters,
         }
         answer = ask(_WHO, f"{self._url}/search", params=parameters, timeout=self._timeout)
-        if answer.status == 400 and (said := _said(answer)):
-            raise EngineUnavailable(f"{_WHO} could not search: {said}; try again later")
-        check_status(_WHO, answer)
-        found = results(map(_result, _hits(decoded(_WHO, answer, _Reply).hits)), MAX_RESULTS)
+        if answer.status != 200:
+            refuse(_WHO, answer, message_of(answer))
+        found = results(map(_result, items_of(_WHO, decoded(_WHO, answer, _Reply).hits, _Hit)), MAX_RESULTS)
         return sorted(found, key=lambda each: not each["body"])[:limit]
 
 
@@ -101,21 +89,6 @@ def _words(query: str) -> str:
     """
     text = one_line(clean(_OPERATOR.sub(" ", query), _MAX_QUERY_BYTES))
     return text.encode()[:_MAX_QUERY_BYTES].decode(errors="ignore").strip()
-
-
-def _hits(items: Sequence[Any]) -> list[_Hit]:
-    """Return the stories and comments; those of another form are left out.
-
-    Raises:
-        EngineUnavailable: all of them are of another form.
-    """
-    hits: list[_Hit] = []
-    for item in items:
-        with suppress(msgspec.ValidationError):
-            hits.append(msgspec.convert(item, _Hit))
-    if items and not hits:
-        raise EngineUnavailable(f"{_WHO} answered with something else than posts; try again later")
-    return hits
 
 
 def _result(hit: _Hit) -> SearchResult | None:
@@ -132,15 +105,6 @@ def _result(hit: _Hit) -> SearchResult | None:
         authors=hit.author,
         site=_WHO,
     )
-
-
-def _said(answer: HttpResponse) -> str:
-    """Return the message of an error, shortened; "" if there is none."""
-    try:
-        message = msgspec.json.decode(answer.body, type=_Failure).message
-    except (ValueError, RecursionError):
-        return ""
-    return shorten(one_line(clean(message, 2_000)), 200).rstrip(".")
 
 
 def _filter_parameters(filters: Filters) -> Mapping[str, str]:

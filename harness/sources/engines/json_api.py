@@ -1,42 +1,95 @@
-"""What the engines with a JSON API share: one request, its typed reply, and the fields of a result."""
+"""What the engines of services with an API share: keys and options, the typed reply to a request, the errors of a
+service, the words of a query, and the fields of a result.
+"""
 
 import html
 import re
-from collections.abc import Iterable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, NoReturn, TypeVar
+from urllib.parse import quote
 
 import msgspec
+from msgspec import Struct
 
-from harness.core.text import clean, one_line
-from harness.errors import EngineUnavailable
+from harness.core.text import clean, one_line, shorten
+from harness.errors import EngineUnavailable, InvalidInput, RateLimited, SearchError
 from harness.ports import SearchResult
-from harness.sources.http.request import HttpResponse, ask, check_status, web_address
+from harness.sources.http.request import MAX_BYTES, HttpResponse, check_status, web_address
 
 MAX_TITLE_CHARS = 500
 MAX_BODY_CHARS = 10_000
+MAX_AUTHORS_CHARS = 300
 MAX_AUTHORS = 3
 """Names that are listed; more are "and others"."""
+MAX_KEY_CHARS = 500
 
 T = TypeVar("T")
 
+_OTHERS = " and others"
+_KEY = re.compile(rf"[!-~]{{1,{MAX_KEY_CHARS}}}")
+_WORD = re.compile(r"\w[\w.+#'’-]*")
+_OPERATORS = frozenset({"and", "or", "not"})
+
+_MAX_MARKUP_CHARS = 4 * MAX_BODY_CHARS
 _TAG = re.compile(r"</?[A-Za-z!?][^<>]{0,1000}>")
+_CUT_TAG = re.compile(r"<(?:/?[A-Za-z][^<>]{0,1000}|[!?][^<>]{0,1000}|/)?\Z")
 _BLOCK = re.compile(
-    r"</?(?:p|div|li|ul|ol|pre|br|h[1-6]|blockquote|jats:p|jats:title|jats:sec)\b[^<>]{0,1000}>", re.IGNORECASE
+    r"</?(?:p|div|li|ul|ol|pre|br|h[1-6]|blockquote|jats:(?:p|title|sec|list|list-item))\b[^<>]{0,1000}>",
+    re.IGNORECASE,
 )
+_RAISED = re.compile(r"(?<=[0-9])<(?:jats:)?sup\b[^<>]{0,1000}>", re.IGNORECASE)
+_ESCAPED_TAG = re.compile(
+    r"&lt;(/?(?:p|br|div|span|i|b|em|strong|sub|sup|ul|ol|li)(?:\s[a-z-]{1,30}=[^<>]{0,200}?)?\s?/?)&gt;",
+    re.IGNORECASE,
+)
+_EMPTY_LINES = re.compile(r"\n(?:[^\S\n]*\n)+")
+
 _DATE = re.compile(r"(1[5-9]|20)[0-9]{2}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?")
-_DOI = re.compile(r"10\.[0-9]{4,9}/\S{1,200}")
+_DOI = re.compile(r"(?:https?://(?:dx\.)?doi\.org/|doi:\s?)?(10\.[0-9]{4,9}/\S{1,200})", re.IGNORECASE)
+_DOI_IN_TEXT = re.compile(r'10\.[0-9]{4,9}/[^\s"<>]{0,199}[^\s"<>.,;)]')
 
 
-def fetched(who: str, url: str, kind: type[T], **request: Any) -> T:
-    """Send one request (see `harness.sources.http.request.ask`) and return its reply.
+class _Failure(Struct):
+    message: Any = None
+    error: Any = None
+
+
+# Keys and options --------------------------------------------------------------------------------------------------
+
+
+def key_of(value: str | None, setting: str, where: str = "") -> str:
+    """Return the key that a setting has, "" for none. `where` is the address to get one at, if one is needed.
 
     Raises:
-        RateLimited: the server asks for fewer requests (HTTP 429).
-        EngineUnavailable: no reply, another status than 200, or a reply of another form.
+        InvalidInput: it is missing, or cannot be sent in a header. The message does not show it.
     """
-    answer = ask(who, url, **request)
-    check_status(who, answer)
-    return decoded(who, answer, kind)
+    key = (value or "").strip()
+    if where and not key:
+        raise InvalidInput(f"this engine needs a key; get one at {where} and set {setting}")
+    if key and not _KEY.fullmatch(key):
+        source = f" from {where}" if where else ""
+        raise InvalidInput(f"{setting} has characters that no key has; copy it again{source}")
+    return key
+
+
+def key_refused(who: str, setting: str, where: str = "") -> InvalidInput:
+    """Return the error for a key that a service refuses. `where` is the address to get one at, if one is needed."""
+    advice = f" against {where}" if where else ", or leave it out"
+    return InvalidInput(f"{who} refuses the key; check {setting}{advice}")
+
+
+def options_of(url: str, default: str, **options: Any) -> Mapping[str, Any]:
+    """Return the options of an engine: these, and the address of its service if that is not the default."""
+    return options if url == default else {**options, "base_url": url}
+
+
+def identified(contact: str | None) -> Mapping[str, str]:
+    """Return the header that names this program, with an address to write to if there is one."""
+    return {"User-Agent": f"research-harness (mailto:{one_line(contact)})"} if contact else {}
+
+
+# Replies -----------------------------------------------------------------------------------------------------------
 
 
 def decoded(who: str, answer: HttpResponse, kind: type[T]) -> T:
@@ -48,7 +101,83 @@ def decoded(who: str, answer: HttpResponse, kind: type[T]) -> T:
     try:
         return msgspec.json.decode(answer.body, type=kind)
     except (ValueError, RecursionError) as error:
-        raise EngineUnavailable(f"{who} answered with something else than results; try again later") from error
+        raise another_reply(who) from error
+
+
+def items_of(who: str, values: Sequence[Any] | None, kind: type[T]) -> list[T]:
+    """Return the items of a reply as `kind`; those of another form are left out.
+
+    Raises:
+        EngineUnavailable: all of them are of another form.
+    """
+    items: list[T] = []
+    for value in values or ():
+        with suppress(msgspec.ValidationError):
+            items.append(msgspec.convert(value, kind))
+    if values and not items:
+        raise another_reply(who)
+    return items
+
+
+def another_reply(who: str, expected: str = "results") -> EngineUnavailable:
+    """Return the error for a reply of another form."""
+    return EngineUnavailable(f"{who} answered with something else than {expected}; try again later")
+
+
+def failure_of(answer: HttpResponse, kind: type[T]) -> T:
+    """Return the JSON of a response that refuses a request, an empty `kind` if it is of another form."""
+    try:
+        return msgspec.json.decode(answer.body, type=kind)
+    except (ValueError, RecursionError):
+        return kind()
+
+
+def message_of(answer: HttpResponse, key: str = "") -> str:
+    """Return the text in `message` or `error` of a response that refuses a request, as `shown`; "" for none."""
+    failure = failure_of(answer, _Failure)
+    return shown(next((text for text in (failure.message, failure.error) if text and isinstance(text, str)), ""), key)
+
+
+def shown(text: str | None, key: str = "") -> str:
+    """Return a service's message as it is shown: clean, in one line, shortened, and without the key."""
+    message = clean(text, MAX_BYTES)  # not shorter: a part of the key would remain
+    return shorten(message.replace(key, "…") if key else message, 200).rstrip(".")
+
+
+def refuse(who: str, answer: HttpResponse, said: str = "", advice: str = "wait a minute") -> NoReturn:
+    """Raise the error that a response without results means. `said` is the message of the service, as `shown`;
+    `advice` is what helps against a rate limit.
+
+    Raises:
+        RateLimited: the service asks for fewer requests (429).
+        EngineUnavailable: all other responses.
+    """
+    if answer.status == 429:
+        raise RateLimited(f"{who} asks for fewer requests (HTTP 429); {advice}")
+    if said and not 300 <= answer.status < 400:
+        raise EngineUnavailable(f"{who} could not search (HTTP {answer.status}): {said}; try again later")
+    check_status(who, answer)
+    raise another_reply(who)
+
+
+# Queries -----------------------------------------------------------------------------------------------------------
+
+
+def plain_words(query: str, limit: int, fillers: Collection[str] = ()) -> str:
+    """Return the words of a query, at most `limit` characters; `fillers` are left out where other words remain.
+
+    A word may have signs in it and at its end (node.js, C++, e-mail). No other sign remains, and no AND, OR or NOT, so
+    nothing acts as syntax.
+    """
+    found = (word.rstrip(".'’-") for word in _WORD.findall(clean(query, 4 * limit)))
+    words = [word for word in found if word.lower() not in _OPERATORS]
+    text = " ".join([word for word in words if word.lower() not in fillers] or words)
+    if len(text) <= limit:
+        return text
+    return text[: limit + 1].rpartition(" ")[0] or text[:limit]
+
+
+# Results -----------------------------------------------------------------------------------------------------------
 
 
 def result(title: str | None, href: str | None, body: str | None, **about: str | None) -> SearchResult | None:
@@ -58,11 +187,11 @@ def result(title: str | None, href: str | None, body: str | None, **about: str |
     address = web_address(href)
     if not address:
         return None
-    text = clean(body, MAX_BODY_CHARS)
+    text = clean(_with_line_feeds(body or ""), MAX_BODY_CHARS)
     made = SearchResult(title=one_line(clean(title, MAX_TITLE_CHARS)) or address, href=address, body=text)
     checked = {
         "date": date_of(about.get("date")),
-        "authors": one_line(clean(about.get("authors"), 300)),
+        "authors": _bounded_authors(about.get("authors")),
         "site": one_line(clean(about.get("site"), 200)),
         "doi": doi_of(about.get("doi")),
         "full_text": web_address(about.get("full_text")),
@@ -82,17 +211,50 @@ def results(found: Iterable[SearchResult | None], limit: int) -> list[SearchResu
     return list(by_address.values())[:limit]
 
 
+def results_of_pages(pages: Iterable[Iterable[SearchResult | None]], limit: int) -> list[SearchResult]:
+    """Return up to `limit` results from pages, until one has nothing new. If a later page fails, the results until
+    then are returned.
+
+    Raises:
+        SearchError: there is no result before the page that fails.
+    """
+    found: list[SearchResult] = []
+    try:
+        for page in pages:
+            before, found = len(found), results([*found, *page], limit)
+            if len(found) in {before, limit}:
+                break
+    except SearchError:
+        if not found:
+            raise
+    return found
+
+
 def authors_of(names: Iterable[str | None]) -> str:
     """Return up to `MAX_AUTHORS` names in one line."""
     clean_names = [one_line(clean(name, 100)) for name in names]
     known = [name for name in clean_names if name]
-    return ", ".join(known[:MAX_AUTHORS]) + (" and others" if len(known) > MAX_AUTHORS else "")
+    return ", ".join(known[:MAX_AUTHORS]) + (_OTHERS if len(known) > MAX_AUTHORS else "")
+
+
+def joined(texts: Iterable[str | None]) -> str:
+    """Return the texts that are not empty, each once, with an empty line between them."""
+    stripped = ((text or "").strip("\r\n") for text in texts)
+    return "\n\n".join(dict.fromkeys(text for text in stripped if text.strip()))
 
 
 def plain(markup: str | None) -> str:
-    """Return the text of HTML or JATS; the paragraphs stay apart."""
-    text = _TAG.sub("", _BLOCK.sub("\n\n", (markup or "")[: 4 * MAX_BODY_CHARS]))
-    return re.sub(r"\n\s*\n\s*", "\n\n", html.unescape(text)).strip()
+    """Return the text of HTML or JATS. Paragraphs stay apart, code keeps its indentation, and 10<sup>6</sup> becomes
+    10^6, not 106. HTML that is escaped inside JATS loses its tags too.
+    """
+    text = markup or ""
+    if len(text) > _MAX_MARKUP_CHARS:
+        text = _CUT_TAG.sub("", text[:_MAX_MARKUP_CHARS])
+    if "<jats:" in text:
+        text, tags = _ESCAPED_TAG.subn(r"<\1>", text)
+        text = text.replace("&amp;", "&") if tags else text  # escaped HTML has its own signs escaped twice
+    text = _TAG.sub("", _BLOCK.sub("\n\n", _RAISED.sub("^", text)))
+    return _EMPTY_LINES.sub("\n\n", _with_line_feeds(html.unescape(text))).strip()
 
 
 def date_of(text: str | None) -> str:
@@ -102,11 +264,28 @@ def date_of(text: str | None) -> str:
 
 
 def doi_of(text: str | None) -> str:
-    """Return the DOI in `text` in lower case, "" if there is none."""
-    found = _DOI.search((text or "")[:500])
-    return found[0].rstrip(".,;").lower() if found else ""
+    """Return the DOI that `text` is, alone or as an address, else the first one in it, in lower case; "" for none."""
+    cleaned = clean(text, 500)
+    if whole := _DOI.fullmatch(cleaned):
+        return whole[1].lower()
+    found = _DOI_IN_TEXT.search(cleaned)
+    return found[0].lower() if found else ""
 
 
-def identified(contact: str | None) -> Mapping[str, str]:
-    """Return the header that names this program, with an address to write to if there is one."""
-    return {"User-Agent": f"research-harness (mailto:{one_line(contact)})"} if contact else {}
+def doi_address(doi: str | None) -> str:
+    """Return the web address of a DOI, "" for a text that is not one and nothing else."""
+    whole = _DOI.fullmatch(clean(doi, 500))
+    return f"https://doi.org/{quote(whole[1].lower(), safe='/():;,')}" if whole else ""
+
+
+def _bounded_authors(text: str | None) -> str:
+    line = one_line(clean(text, 2 * MAX_AUTHORS_CHARS))
+    ending = _OTHERS if line.endswith(_OTHERS) else ""
+    if len(line) <= MAX_AUTHORS_CHARS:
+        return line
+    return line[: MAX_AUTHORS_CHARS - len(ending)].rstrip(" ,") + ending
+
+
+def _with_line_feeds(text: str) -> str:
+    """Return a text with the line ends of this program; what was written in a browser has others."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -5,20 +5,33 @@ https://developers.openalex.org/guides/searching, https://developers.openalex.or
 
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from typing import Any
-from urllib.parse import quote
+from typing import Any, NoReturn
 
-import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
-from harness.core.text import clean, one_line, shorten, words
-from harness.errors import EngineUnavailable, InvalidInput, RateLimited
+from harness.core.text import clean, one_line, words
+from harness.errors import InvalidInput, RateLimited
 from harness.ports import SearchResult
 from harness.settings import Settings
-from harness.sources.engines.filters import Filters, filters_of
-from harness.sources.engines.json_api import MAX_BODY_CHARS, authors_of, decoded, identified, plain, result, results
-from harness.sources.http.request import HttpResponse, ask, base_address, check_status, web_address
+from harness.sources.engines.filters import NO_FILTERS, Filters, filters_of
+from harness.sources.engines.json_api import (
+    MAX_BODY_CHARS,
+    authors_of,
+    decoded,
+    doi_address,
+    identified,
+    items_of,
+    key_of,
+    key_refused,
+    message_of,
+    options_of,
+    plain,
+    refuse,
+    result,
+    results,
+)
+from harness.sources.http.request import HttpResponse, ask, base_address, web_address
 
 BASE_URL = "https://api.openalex.org"
 MAX_RESULTS = 100
@@ -35,7 +48,6 @@ FIELDS = tuple(
 )
 """Values of the filter `field`, in the order of their ids: https://api.openalex.org/fields."""
 
-_NO_FILTERS = Filters()
 _WHO = "OpenAlex"
 _KEY_PAGE = "https://openalex.org/settings/api"
 _SELECTED = (
@@ -48,10 +60,8 @@ _MAX_WORD_CHARS = 200
 _SHORT_WAIT_SECONDS = 60
 _FIRST_FIELD_ID = 11
 
-_KEY = re.compile(r"[!-~]{1,200}")
 _OPERATOR = re.compile(r"""[*?~|!"\u201c-\u201f\[\]{}()<>^\\]""")
 _LOGIC = re.compile(r"\b(?:AND|OR|NOT)\b")
-_LESS_THAN = re.compile(r"<(?![A-Za-z/!])")
 
 
 class _Author(Struct):
@@ -95,11 +105,6 @@ class _Reply(Struct):
     results: list[Any]
 
 
-class _Failure(Struct):
-    error: str | None = None
-    message: str | None = None
-
-
 class OpenAlex:
     """Search titles, abstracts and full texts of scholarly works, most relevant first; at most `MAX_RESULTS`. All words
     of a query must be found. A result's body is the abstract; it is empty where the publisher withholds it.
@@ -117,24 +122,19 @@ class OpenAlex:
     def __init__(
         self,
         *,
-        filters: Filters = _NO_FILTERS,
+        filters: Filters = NO_FILTERS,
         api_key: str | None = None,
         contact: str | None = None,
         timeout: float = 10.0,
         base_url: str = BASE_URL,
     ) -> None:
-        filters = msgspec.structs.replace(filters, field=_field_of_research(filters.field))
+        filters = replace(filters, field=_field_of_research(filters.field))
         self._url = base_address(base_url, "the URL of OpenAlex")
-        self._key = (api_key or "").strip()
-        if self._key and not _KEY.fullmatch(self._key):
-            raise InvalidInput(f"openalex_api_key has characters that no key has; copy it again from {_KEY_PAGE}")
+        self._key = key_of(api_key, "openalex_api_key")
         self._headers = {**identified(contact), **({"Authorization": f"Bearer {self._key}"} if self._key else {})}
         self._timeout = timeout
         self._filters = _filter_parameters(filters)
-        self.options: Mapping[str, Any] = {
-            **filters.options,
-            **({} if self._url == BASE_URL else {"base_url": self._url}),
-        }
+        self.options = options_of(self._url, BASE_URL, **filters.options)
 
     def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
         """See `SearchEngine.search`.
@@ -149,19 +149,20 @@ class OpenAlex:
         parameters = {"search": text, "per_page": str(limit), "select": _SELECTED, **self._filters}
         url = f"{self._url}/works"
         answer = ask(_WHO, url, params=parameters, headers=self._headers, timeout=self._timeout)
-        self._check(answer)
-        return results(map(_result, _works(decoded(_WHO, answer, _Reply).results)), limit)
+        if answer.status != 200:
+            self._refuse(answer)
+        return results(map(_result, items_of(_WHO, decoded(_WHO, answer, _Reply).results, _Work)), limit)
 
-    def _check(self, answer: HttpResponse) -> None:
-        """Raise unless the status is 200.
+    def _refuse(self, answer: HttpResponse) -> NoReturn:
+        """Raise the error that a response with another status than 200 means.
 
         Raises:
-            RateLimited, InvalidInput, EngineUnavailable: OpenAlex refuses.
+            RateLimited, InvalidInput, EngineUnavailable: see `search`.
         """
-        said = "" if answer.status == 200 else self._said(answer.body)
+        said = message_of(answer, self._key)
         if answer.status == 401 or (answer.status == 403 and "api key" in said.lower()):
             if self._key:
-                raise InvalidInput(f"{_WHO} refuses the API key; check openalex_api_key, or leave it out")
+                raise key_refused(_WHO, "openalex_api_key")
             raise InvalidInput(f"{_WHO} asks for an API key; set openalex_api_key, which is free: {_KEY_PAGE}")
         if answer.status in {403, 429}:  # 403 is "slow down", as its documentation says
             wait = answer.headers.get("retry-after", "")
@@ -169,18 +170,7 @@ class OpenAlex:
             advice = "wait until midnight UTC" if today else "wait a minute"
             advice += "" if self._key else f", or set openalex_api_key, which is free: {_KEY_PAGE}"
             raise RateLimited(f"{_WHO} asks for fewer requests (HTTP {answer.status}); {advice}")
-        if said:
-            raise EngineUnavailable(f"{_WHO} could not search (HTTP {answer.status}): {said}; try again later")
-        check_status(_WHO, answer)
-
-    def _said(self, body: bytes) -> str:
-        """Return the message of an error, shortened and without the key; "" if there is none."""
-        try:
-            failure = msgspec.json.decode(body, type=_Failure)
-        except (ValueError, RecursionError):
-            return ""
-        message = clean(failure.message or failure.error, 2_000)
-        return shorten(message.replace(self._key, "…") if self._key else message, 200).rstrip(".")
+        refuse(_WHO, answer, said)
 
 
 def _without_operators(query: str) -> str:
@@ -193,35 +183,17 @@ def _without_operators(query: str) -> str:
     return one_line(clean(text, _MAX_QUERY_CHARS))
 
 
-def _works(items: Sequence[Any]) -> list[_Work]:
-    """Return the works; those of another form are left out.
-
-    Raises:
-        EngineUnavailable: all of them are of another form.
-    """
-    works: list[_Work] = []
-    for item in items:
-        with suppress(msgspec.ValidationError):
-            works.append(msgspec.convert(item, _Work))
-    if items and not works:
-        raise EngineUnavailable(f"{_WHO} answered with something else than works; try again later")
-    return works
-
-
 def _result(work: _Work) -> SearchResult | None:
     main, free = work.primary_location or _Location(), work.best_oa_location or _Location()
-    doi = clean(work.doi, 300).removeprefix("https://doi.org/")
-    # quoted, because a DOI may contain # and ?
-    by_doi = f"https://doi.org/{quote(doi, safe='/():;,')}" if doi.startswith("10.") else ""
     open_access = work.open_access or _OpenAccess()
     return result(
-        _text(work.display_name),
-        by_doi or web_address(main.landing_page_url) or work.id,
+        one_line(plain(work.display_name)),
+        doi_address(work.doi) or web_address(main.landing_page_url) or work.id,
         _abstract(work.abstract_inverted_index or {}),
         date=work.publication_date or str(work.publication_year or ""),
         authors=authors_of(each.author.display_name for each in work.authorships or [] if each and each.author),
         site=main.source.display_name if main.source else "",
-        doi="" if "<" in doi else doi,  # what stands before it would be another work
+        doi=work.doi,
         full_text=web_address(free.pdf_url) or web_address(open_access.oa_url) or free.landing_page_url,
     )
 
@@ -229,12 +201,7 @@ def _result(work: _Work) -> SearchResult | None:
 def _abstract(index: Mapping[str, Sequence[int]]) -> str:
     """Return the words of an inverted index in their order."""
     placed = sorted((place, word) for word, places in index.items() for place in places)
-    return _text(" ".join(word[:_MAX_WORD_CHARS] for _, word in placed[:MAX_BODY_CHARS]))
-
-
-def _text(text: str | None) -> str:
-    """Return the text of an abstract or title: mostly plain, some with tags. A `<` that begins no tag stays."""
-    return one_line(plain(_LESS_THAN.sub("&lt;", text or "")))
+    return one_line(plain(" ".join(word[:_MAX_WORD_CHARS] for _, word in placed[:MAX_BODY_CHARS])))
 
 
 def _field_of_research(name: str) -> str:
@@ -253,8 +220,7 @@ def _field_of_research(name: str) -> str:
 
 def _filter_parameters(filters: Filters) -> Mapping[str, str]:
     """Return filters as the parameter `filter`, a list of conditions that all hold."""
-    conditions = [f"from_publication_date:{filters.since}-01-01"] if filters.since else []
-    conditions += [f"to_publication_date:{filters.until}-12-31"] if filters.until else []
+    conditions = filters.years("from_publication_date:{}-01-01", "to_publication_date:{}-12-31")
     conditions += ["open_access.is_oa:true"] if filters.open else []
     conditions += [f"primary_topic.field.id:{_FIRST_FIELD_ID + FIELDS.index(filters.field)}"] if filters.field else []
     return {"filter": ",".join(conditions)} if conditions else {}
@@ -264,7 +230,7 @@ def from_settings(argument: str, settings: Settings) -> OpenAlex:
     """Return the engine with the filters in `argument`."""
     return OpenAlex(
         filters=filters_of("openalex", argument, ("years", "open", "field")),
-        api_key=getattr(settings, "openalex_api_key", None),
+        api_key=settings.openalex_api_key,
         contact=settings.contact_email,
         timeout=settings.search_timeout,
     )

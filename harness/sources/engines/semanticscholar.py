@@ -5,20 +5,32 @@ https://api.semanticscholar.org/api-docs/graph
 
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from typing import Any
-from urllib.parse import quote
+from typing import Any, NoReturn
 
-import msgspec
 from msgspec import Struct, field
+from msgspec.structs import replace
 
-from harness.core.text import clean, one_line, shorten
-from harness.errors import EngineUnavailable, InvalidInput, RateLimited
+from harness.core.text import clean, one_line
+from harness.errors import EngineUnavailable, InvalidInput
 from harness.ports import SearchResult
 from harness.settings import Settings
-from harness.sources.engines.filters import Filters, filters_of
-from harness.sources.engines.json_api import authors_of, decoded, doi_of, plain, result, results
-from harness.sources.http.request import HttpResponse, ask, base_address, check_status
+from harness.sources.engines.filters import NO_FILTERS, Filters, filters_of
+from harness.sources.engines.json_api import (
+    another_reply,
+    authors_of,
+    decoded,
+    doi_address,
+    items_of,
+    key_of,
+    key_refused,
+    message_of,
+    options_of,
+    plain,
+    refuse,
+    result,
+    results,
+)
+from harness.sources.http.request import HttpResponse, ask, base_address
 
 BASE_URL = "https://api.semanticscholar.org/graph/v1"
 MAX_RESULTS = 100
@@ -32,13 +44,10 @@ FIELDS_OF_STUDY = tuple(
 )
 """Values of the filter `field`."""
 
-_NO_FILTERS = Filters()
 _WHO = "Semantic Scholar"
 _FIELDS = "title,abstract,year,publicationDate,authors,venue,externalIds,openAccessPdf,url,tldr"
 _MAX_QUERY_CHARS = 500
-_KEY = re.compile(r"[!-~]{1,200}")
 _HYPHEN = re.compile(r"[-\u2010\u2011]")
-_LESS_THAN = re.compile(r"<(?![A-Za-z/!?])")
 _ARXIV = re.compile(r"(?:\d{4}\.\d{4,5}|[a-z-]{1,20}(?:\.[A-Z]{2})?/\d{7})(?:v\d{1,3})?")
 
 
@@ -81,11 +90,6 @@ class _Reply(Struct):
     total: Any = None
 
 
-class _Failure(Struct):
-    error: str | None = None
-    message: str | None = None
-
-
 class SemanticScholar:
     """Search papers of all fields, most relevant first; at most `MAX_RESULTS`. A result's body is the abstract; where
     the publisher withholds it, a summary in one sentence.
@@ -102,22 +106,17 @@ class SemanticScholar:
     def __init__(
         self,
         *,
-        filters: Filters = _NO_FILTERS,
+        filters: Filters = NO_FILTERS,
         api_key: str | None = None,
         timeout: float = 10.0,
         base_url: str = BASE_URL,
     ) -> None:
-        filters = msgspec.structs.replace(filters, field=_field_of_study(filters.field))
+        filters = replace(filters, field=_field_of_study(filters.field))
         self._url = base_address(base_url, "the URL of Semantic Scholar")
-        self._key = (api_key or "").strip()
-        if self._key and not _KEY.fullmatch(self._key):
-            raise InvalidInput("semanticscholar_api_key has characters that no key has; copy the key again")
+        self._key = key_of(api_key, "semanticscholar_api_key")
         self._timeout = timeout
         self._filters = _filter_parameters(filters)
-        self.options: Mapping[str, Any] = {
-            **filters.options,
-            **({} if self._url == BASE_URL else {"base_url": self._url}),
-        }
+        self.options = options_of(self._url, BASE_URL, **filters.options)
 
     def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
         """See `SearchEngine.search`.
@@ -134,81 +133,44 @@ class SemanticScholar:
         headers = {"x-api-key": self._key} if self._key else {}
         url = f"{self._url}/paper/search"
         answer = ask(_WHO, url, params=parameters, headers=headers, timeout=self._timeout)
-        self._check(answer)
+        if answer.status != 200:
+            self._refuse(answer)
         reply = decoded(_WHO, answer, _Reply)
         if reply.data is None and reply.total not in (0, "0"):
-            raise EngineUnavailable(f"{_WHO} answered with something else than results; try again later")
-        return results(map(_result, _papers(reply.data or [])), limit)
+            raise another_reply(_WHO)
+        return results(map(_result, items_of(_WHO, reply.data, _Paper)), limit)
 
-    def _check(self, answer: HttpResponse) -> None:
-        """Raise unless the status is 200.
+    def _refuse(self, answer: HttpResponse) -> NoReturn:
+        """Raise the error that a response with another status than 200 means.
 
         Raises:
-            RateLimited, InvalidInput, EngineUnavailable: Semantic Scholar refuses.
+            RateLimited, InvalidInput, EngineUnavailable: see `search`.
         """
-        if answer.status == 429:
-            advice = "wait a minute" if self._key else "wait a minute, or set semanticscholar_api_key"
-            raise RateLimited(f"{_WHO} asks for fewer requests (HTTP 429); {advice}")
         if answer.status in {401, 403}:
             if self._key:
-                raise InvalidInput(f"{_WHO} refuses the API key; check semanticscholar_api_key, or leave it out")
+                raise key_refused(_WHO, "semanticscholar_api_key")
             raise EngineUnavailable(
                 f"{_WHO} refuses a request without a key (HTTP {answer.status}); set semanticscholar_api_key"
             )
-        if answer.status == 400 and (said := self._said(answer.body)):
-            raise EngineUnavailable(f"{_WHO} could not search: {said}; try again later")
-        check_status(_WHO, answer)
-
-    def _said(self, body: bytes) -> str:
-        """Return the message of an error, shortened and without the key; "" if there is none."""
-        try:
-            failure = msgspec.json.decode(body, type=_Failure)
-        except (ValueError, RecursionError):
-            return ""
-        message = failure.error or failure.message or ""
-        without_key = message.replace(self._key, "…") if self._key else message
-        return shorten(one_line(clean(without_key, 2_000)), 200).rstrip(".")
-
-
-def _papers(items: Sequence[Any]) -> list[_Paper]:
-    """Return the papers; those of another form are left out.
-
-    Raises:
-        EngineUnavailable: all of them are of another form.
-    """
-    papers: list[_Paper] = []
-    for item in items:
-        with suppress(msgspec.ValidationError):
-            papers.append(msgspec.convert(item, _Paper))
-    if items and not papers:
-        raise EngineUnavailable(f"{_WHO} answered with something else than papers; try again later")
-    return papers
+        advice = "wait a minute" if self._key else "wait a minute, or set semanticscholar_api_key"
+        refuse(_WHO, answer, message_of(answer, self._key), advice)
 
 
 def _result(paper: _Paper) -> SearchResult | None:
     ids = paper.external_ids or _Ids()
-    doi = doi_of(ids.doi)
-    if doi != (ids.doi or "").strip().lower():  # cut off at a < or a space, it may be the DOI of another paper
-        doi = ""
+    by_doi = doi_address(ids.doi)
     arxiv = ids.arxiv if _ARXIV.fullmatch(ids.arxiv or "") else ""
-    # quoted, because a DOI may contain # and ?
-    addresses = (doi and f"https://doi.org/{quote(doi, safe='/():;,')}", arxiv and f"https://arxiv.org/abs/{arxiv}")
     summary, pdf = paper.tldr or _Summary(), paper.open_access_pdf or _Pdf()
     return result(
-        _text(paper.title),
-        next(filter(None, addresses), paper.url),
-        _text(paper.abstract) or _text(summary.text),
+        plain(paper.title),
+        by_doi or (f"https://arxiv.org/abs/{arxiv}" if arxiv else paper.url),
+        plain(paper.abstract) or plain(summary.text),
         date=paper.publication_date or str(paper.year or ""),
         authors=authors_of(author.name for author in paper.authors or [] if author is not None),
         site=paper.venue,
-        doi=doi,
+        doi=ids.doi if by_doi else None,  # a DOI in a longer text may be that of another paper
         full_text=pdf.url or (f"https://arxiv.org/pdf/{arxiv}" if arxiv else ""),
     )
-
-
-def _text(text: str | None) -> str:
-    """Return the text of an abstract or title: mostly plain, some with tags. A `<` that begins no tag stays."""
-    return plain(_LESS_THAN.sub("&lt;", text or ""))
 
 
 def _field_of_study(name: str) -> str:

@@ -5,19 +5,30 @@ https://serper.dev. It has no public reference; https://serper.dev/playground sh
 
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NoReturn
 
 import msgspec
 from msgspec import Struct
 
-from harness.core.text import clean, one_line, shorten
-from harness.errors import EngineUnavailable, InvalidInput, RateLimited, SearchError
+from harness.core.text import clean, one_line
+from harness.errors import EngineUnavailable
 from harness.ports import SearchResult
 from harness.settings import Settings
-from harness.sources.engines.json_api import decoded, result, results
-from harness.sources.http.request import HttpResponse, ask, base_address, check_status
+from harness.sources.engines.json_api import (
+    another_reply,
+    decoded,
+    items_of,
+    joined,
+    key_of,
+    key_refused,
+    message_of,
+    options_of,
+    refuse,
+    result,
+    results_of_pages,
+)
+from harness.sources.http.request import HttpResponse, ask, base_address
 
 BASE_URL = "https://google.serper.dev"
 MAX_RESULTS = 50
@@ -26,7 +37,6 @@ _WHO = "serper.dev"
 _PER_PAGE = 10
 _MAX_QUERY_CHARS = 2_048
 """Limit of Google."""
-_KEY = re.compile(r"[!-~]{1,200}")
 _DAY = re.compile(r"([A-Z][a-z]{2})[a-z]{0,6}\.? ([0-9]{1,2}), ([0-9]{4})")
 _MONTHS: Mapping[str, int] = MappingProxyType(
     {name: number for number, name in enumerate("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(), start=1)}
@@ -51,10 +61,6 @@ class _Reply(Struct, rename="camel"):
     organic: list[Any] | None = None
 
 
-class _Failure(Struct):
-    message: str | None = None
-
-
 class Serper:
     """Search Google, most relevant first; at most `MAX_RESULTS`, from pages of 10. Each page costs one credit. The
     answer that Google shows above its results is the first result, if it names its source.
@@ -69,13 +75,9 @@ class Serper:
 
     def __init__(self, *, api_key: str | None, timeout: float = 10.0, base_url: str = BASE_URL) -> None:
         self._url = base_address(base_url, "the URL of serper.dev")
-        self._key = (api_key or "").strip()
-        if not self._key:
-            raise InvalidInput("the engine serper needs a key; get one at https://serper.dev and set serper_api_key")
-        if not _KEY.fullmatch(self._key):
-            raise InvalidInput("serper_api_key has characters that no key has; copy the key again")
+        self._key = key_of(api_key, "serper_api_key", "https://serper.dev")
         self._timeout = timeout
-        self.options: Mapping[str, Any] = {} if self._url == BASE_URL else {"base_url": self._url}
+        self.options = options_of(self._url, BASE_URL)
 
     def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
         """See `SearchEngine.search`. If a later page fails, the results until then are returned.
@@ -88,19 +90,9 @@ class Serper:
         if not text:
             return []
         limit = min(max_results, MAX_RESULTS)
-        found: list[SearchResult] = []
-        for first in range(0, limit, _PER_PAGE):
-            try:
-                page = self._page(text, first // _PER_PAGE + 1)
-            except SearchError:
-                if not found:
-                    raise
-                break
-            before = len(found)
-            found = results([*found, *page], limit)
-            if len(found) in {before, limit}:
-                break
-        return found
+        return results_of_pages(
+            (self._page(text, first // _PER_PAGE + 1) for first in range(0, limit, _PER_PAGE)), limit
+        )
 
     def _page(self, text: str, number: int) -> list[SearchResult | None]:
         """Return the results on one page, from 1.
@@ -115,48 +107,21 @@ class Serper:
             self._refuse(answer)
         reply = decoded(_WHO, answer, _Reply)
         if reply.organic is None and reply.search_parameters is None:
-            raise EngineUnavailable(f"{_WHO} answered with something else than results; try again later")
-        return [_answer(reply.answer_box), *map(_result, _items(reply.organic or []))]
+            raise another_reply(_WHO)
+        return [_answer(reply.answer_box), *map(_result, items_of(_WHO, reply.organic, _Item))]
 
-    def _refuse(self, answer: HttpResponse) -> None:
+    def _refuse(self, answer: HttpResponse) -> NoReturn:
         """Raise the error that a response with another status than 200 means. It has a message, no code."""
-        said = self._said(answer.body)
+        said = message_of(answer, self._key)
         if answer.status == 401 or (answer.status == 403 and "unauthorized" in said.lower()):
-            raise InvalidInput(f"{_WHO} refuses the key; check serper_api_key against https://serper.dev/api-keys")
+            raise key_refused(_WHO, "serper_api_key", "https://serper.dev/api-keys")
         if answer.status == 402 or "credits" in said.lower():
             raise EngineUnavailable(f"{_WHO} has no credits left for this key; buy some, or use another engine")
-        if answer.status == 429:
-            raise RateLimited(f"{_WHO} asks for fewer requests (HTTP 429); wait a minute")
         if "free accounts" in said.lower():
             raise EngineUnavailable(
                 f"{_WHO} could not search: {said}; leave out operators like quotation marks and site:, or buy credits"
             )
-        if said:
-            raise EngineUnavailable(f"{_WHO} could not search: {said}; try again later")
-        check_status(_WHO, answer)
-
-    def _said(self, body: bytes) -> str:
-        """Return the message of an error, shortened and without the key; "" if there is none."""
-        try:
-            message = msgspec.json.decode(body, type=_Failure).message or ""
-        except (ValueError, RecursionError):
-            return ""
-        return shorten(one_line(clean(message.replace(self._key, "…"), 2_000)), 200).rstrip(".")
-
-
-def _items(values: Sequence[Any]) -> list[_Item]:
-    """Return the results of a page; those of another form are left out.
-
-    Raises:
-        EngineUnavailable: all of them are of another form.
-    """
-    items: list[_Item] = []
-    for value in values:
-        with suppress(msgspec.ValidationError):
-            items.append(msgspec.convert(value, _Item))
-    if values and not items:
-        raise EngineUnavailable(f"{_WHO} answered with something else than results; try again later")
-    return items
+        refuse(_WHO, answer, said)
 
 
 def _result(item: _Item) -> SearchResult | None:
@@ -169,7 +134,7 @@ def _answer(box: Any) -> SearchResult | None:
         item = msgspec.convert(box, _Item)
     except msgspec.ValidationError:
         return None
-    body = "\n\n".join(dict.fromkeys(filter(None, (item.answer, item.snippet))))
+    body = joined((item.answer, item.snippet))
     return result(item.title, item.link, body, date=_date(item.date)) if body else None
 
 

@@ -8,19 +8,30 @@ import math
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn
 
-import msgspec
 from msgspec import Struct
 
-from harness.core.text import clean, one_line, shorten
-from harness.errors import EngineUnavailable, InvalidInput, RateLimited
+from harness.errors import InvalidInput, RateLimited
 from harness.ports import SearchResult
 from harness.settings import Settings
-from harness.sources.engines.json_api import decoded, plain, result, results
-from harness.sources.http.request import HttpResponse, ask, base_address, check_status
+from harness.sources.engines.json_api import (
+    decoded,
+    failure_of,
+    items_of,
+    joined,
+    key_of,
+    key_refused,
+    options_of,
+    plain,
+    plain_words,
+    refuse,
+    result,
+    results,
+    shown,
+)
+from harness.sources.http.request import HttpResponse, ask, base_address
 
 BASE_URL = "https://api.stackexchange.com/2.3"
 SITE = "stackoverflow"
@@ -35,14 +46,9 @@ _MAX_QUERY_CHARS = 240
 _LONGEST_PAUSE = 3_600.0
 
 _SITE = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,60}[a-z0-9])?")
-_KEY = re.compile(r"[!-~]{1,200}")
-_WORD = re.compile(r"\w[\w.+#'’-]*")
-_OPERATORS = frozenset({"and", "or", "not"})
 _KEY_REFUSED = re.compile(r"[`'\"]?key\b")
 _SITE_REFUSED = re.compile(r"no site found|[`'\"]?site\b")
 _WAIT = re.compile(r"\bin ([0-9]{1,6}) seconds")
-
-T = TypeVar("T")
 
 
 class _Owner(Struct):
@@ -111,18 +117,13 @@ class StackExchange:
         self._site = site.strip().lower()
         if not _SITE.fullmatch(self._site):
             raise InvalidInput(f"{site[:60]!r} is not a site of {_WHO}; write one like superuser or unix")
-        self._key = (api_key or "").strip()
-        if self._key and not _KEY.fullmatch(self._key):
-            raise InvalidInput("stackexchange_key has characters that no key has; copy the key again")
+        self._key = key_of(api_key, "stackexchange_key")
         self._url = base_address(base_url, "the URL of Stack Exchange's API")
         self._timeout = timeout
         self._clock = clock
         self._sleep = sleep
         self._paused_until = float("-inf")
-        self.options: Mapping[str, Any] = {
-            "site": self._site,
-            **({} if self._url == BASE_URL else {"base_url": self._url}),
-        }
+        self.options = options_of(self._url, BASE_URL, site=self._site)
 
     def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
         """See `SearchEngine.search`.
@@ -130,14 +131,14 @@ class StackExchange:
         Raises:
             InvalidInput: Stack Exchange refuses the key, or has no such site.
         """
-        text = _words(query)
+        text = plain_words(query, _MAX_QUERY_CHARS)
         if not text:  # it would find everything
             return []
         if (left := self._paused_until - self._clock()) > 0:
             raise RateLimited(f"{_WHO} asks for fewer requests; wait {math.ceil(left)} s")
         limit = min(max_results, MAX_RESULTS)
         found = self._ask("search/advanced", q=text, sort="relevance", pagesize=str(limit))
-        questions = _converted(found.items or [], _Question)[:limit]
+        questions = items_of(_WHO, found.items, _Question)[:limit]
         answers = self._answers(questions, found)
         return results((self._result(each, answers.get(each.question_id, ())) for each in questions), limit)
 
@@ -154,7 +155,7 @@ class StackExchange:
         path = f"questions/{';'.join(map(str, numbers))}/answers"
         reply = self._ask(path, sort="votes", pagesize=str(MAX_RESULTS))
         texts: dict[int | None, list[str]] = {number: [] for number in numbers}
-        for answer in _converted(reply.items or [], _Answer):
+        for answer in items_of(_WHO, reply.items, _Answer):
             best = texts.get(answer.question_id, [])
             if len(best) < MAX_ANSWERS and (answer.score or 0) >= 0 and (text := plain(answer.body)):
                 best.append(text)
@@ -164,7 +165,7 @@ class StackExchange:
         return result(
             html.unescape(question.title or ""),
             question.link,
-            "\n\n".join(filter(None, (*answers, plain(question.body)))),
+            joined((*answers, plain(question.body))),
             date=_date(question.creation_date),
             authors=html.unescape((question.owner or _Owner()).display_name or ""),
             site=self._site,
@@ -198,55 +199,17 @@ class StackExchange:
         Raises:
             RateLimited, InvalidInput, EngineUnavailable: see `search`.
         """
-        try:
-            failure = msgspec.json.decode(answer.body, type=_Failure)
-        except (ValueError, RecursionError):
-            failure = _Failure()
-        said = self._said(failure)
+        failure = failure_of(answer, _Failure)
+        said = shown(html.unescape(failure.error_message or failure.error_name or ""), self._key)
         if answer.status == 429 or failure.error_id == 502 or failure.error_name == "throttle_violation":
             advice = f"wait {found[1]} s" if (found := _WAIT.search(said)) else "wait a minute"
             more = "" if self._key else ", or set stackexchange_key"
             raise RateLimited(f"{_WHO} asks for fewer requests; {advice}{more}")
         if failure.error_id == 400 and self._key and _KEY_REFUSED.match(said.lower()):
-            raise InvalidInput(f"{_WHO} refuses the key; check stackexchange_key, or leave it out")
+            raise key_refused(_WHO, "stackexchange_key")
         if failure.error_id == 400 and _SITE_REFUSED.match(said.lower()):
             raise InvalidInput(f"{_WHO} has no site {self._site!r}; write one like superuser or unix")
-        if said:
-            raise EngineUnavailable(f"{_WHO} could not search: {said}; try again later")
-        check_status(_WHO, answer)
-        raise EngineUnavailable(f"{_WHO} answered with something else than results; try again later")
-
-    def _said(self, failure: _Failure) -> str:
-        """Return the message of an error, shortened and without the key; "" if there is none."""
-        text = html.unescape(failure.error_message or failure.error_name or "")
-        text = text.replace(self._key, "…") if self._key else text
-        return shorten(one_line(clean(text, 2_000)), 200).rstrip(".")
-
-
-def _words(query: str) -> str:
-    """Return the words of a query, at most `_MAX_QUERY_CHARS` characters. Brackets (tags), colons (`user:1`), quotation
-    marks, asterisks and leading hyphens, and the words AND, OR and NOT, are left out: they are the search's syntax.
-    """
-    found = (word.rstrip(".'’-") for word in _WORD.findall(clean(query, 4 * _MAX_QUERY_CHARS)))
-    text = " ".join(word for word in found if word.lower() not in _OPERATORS)
-    if len(text) <= _MAX_QUERY_CHARS:
-        return text
-    return text[: _MAX_QUERY_CHARS + 1].rpartition(" ")[0] or text[:_MAX_QUERY_CHARS]
-
-
-def _converted(items: Sequence[Any], kind: type[T]) -> list[T]:
-    """Return items as `kind`; those of another form are left out.
-
-    Raises:
-        EngineUnavailable: all of them are of another form.
-    """
-    converted: list[T] = []
-    for item in items:
-        with suppress(msgspec.ValidationError):
-            converted.append(msgspec.convert(item, kind))
-    if items and not converted:
-        raise EngineUnavailable(f"{_WHO} answered with something else than questions; try again later")
-    return converted
+        refuse(_WHO, answer, said)
 
 
 def _date(seconds: int | None) -> str:

@@ -30,6 +30,20 @@ LARGE_ELEMENTS = 5_000
 
 MAX_PDF_PAGES = 200
 
+MAX_META, MAX_ABOUT_CHARS = 300, 300
+MOST_AUTHORS = 3
+"""Names that are listed; more are "and others"."""
+
+_DATES = (
+    "citation_publication_date", "citation_date", "citation_online_date", "article:published_time", "datepublished",
+    "dc.date.issued", "dcterms.issued", "dc.date", "dcterms.date", "pubdate", "publish-date", "date",
+)  # fmt: skip
+_DOIS = ("citation_doi", "prism.doi", "dc.identifier")
+_AUTHORS = ("citation_author", "author", "dc.creator", "dcterms.creator", "article:author")
+_SITES = ("citation_journal_title", "og:site_name", "application-name", "dc.publisher")
+_DATE = re.compile(r"(?:1[5-9]|20)[0-9]{2}(?:[-/](?:0[1-9]|1[0-2])(?:[-/](?:0[1-9]|[12][0-9]|3[01]))?)?(?![0-9])")
+_DOI = re.compile(r"10\.[0-9]{4,9}/[^\s<>\"]{1,200}")
+
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
 _TEXT = frozenset({"text/plain", "text/markdown", "text/x-markdown", "application/json"})
 _UNTOLD = frozenset({"", "application/octet-stream", "binary/octet-stream", "application/x-download"})
@@ -48,12 +62,22 @@ _UNSEEN = ("script", "style", "svg", "noscript", "template", "iframe")
 _NOTHING = "no text found; it may need JavaScript, or hold only images"
 
 
+class About(Struct, frozen=True):
+    """What a page says about itself, as in `harness.core.pages.Page`."""
+
+    date: str = ""
+    authors: str = ""
+    site: str = ""
+    doi: str = ""
+
+
 class Extracted(Struct, frozen=True, tag=True):
     """Text of a page, as in `harness.core.pages.Page`; `title` is empty if the page has none."""
 
     title: str
     text: str
     media_type: str
+    about: About = About()
 
 
 def extract(body: bytes, content_type: str) -> Extracted:
@@ -63,17 +87,17 @@ def extract(body: bytes, content_type: str) -> Extracted:
         PageError: no text can be extracted.
     """
     declared = content_type.partition(";")[0].strip().lower()
-    kind = media_type(body, declared)
+    kind, about = media_type(body, declared), About()
     if kind == "application/pdf":
         title, text = _pdf(body)
     elif kind == "text/html":
-        title, text = _html(decode(body, content_type))
+        title, text, about = _html(decode(body, content_type))
     else:
         title, text = _plain(decode(body, content_type))
     text = clean(text, MAX_TEXT_CHARS)
     if not text:
         raise PageError(_NOTHING)
-    return Extracted(title=clean(one_line(title), MAX_TITLE_CHARS), text=text, media_type=kind)
+    return Extracted(title=clean(one_line(title), MAX_TITLE_CHARS), text=text, media_type=kind, about=about)
 
 
 def media_type(body: bytes, declared: str) -> str:
@@ -137,20 +161,20 @@ def _pdf_pages(reader: Any) -> Iterator[str]:
             return
 
 
-def _html(html: str) -> tuple[str, str]:
-    """Return title and main text of a page. It is only parsed; no script runs."""
+def _html(html: str) -> tuple[str, str, About]:
+    """Return title and main text of a page, and what it says about itself. It is only parsed; no script runs."""
     from trafilatura import bare_extraction
 
     logging.getLogger("trafilatura").setLevel(logging.CRITICAL)  # this function reports what it cannot read
     try:
         tree = _tree(html)
-        title = _title(tree)
+        title, about = _title(tree), _about(tree)
         large = _element(tree, LARGE_ELEMENTS) is not None
         page: Any = bare_extraction(tree, include_comments=False, fast=large)
         blocks = [] if page is None else list(_blocks(page.body))
     except Exception as error:  # on unexpected pages, trafilatura raises any kind of exception
         raise PageError(f"unreadable HTML ({type(error).__name__}); {_NOTHING}") from error
-    return title, "\n\n".join(block for block in blocks if block)
+    return title, "\n\n".join(block for block in blocks if block), about
 
 
 def _tree(html: str) -> Any:
@@ -187,6 +211,23 @@ def _title(tree: Any) -> str:
     shared = tree.xpath("string((//meta[@property='og:title']/@content)[1])")
     window = tree.xpath("string((//head/title)[1])")
     return next((each for each in (shared, window, tree.xpath("string((//h1)[1])")) if each.strip()), "")
+
+
+def _about(tree: Any) -> About:
+    """Return what the meta elements of a page say, those of Highwire Press, Dublin Core and Open Graph."""
+    found: dict[str, list[str]] = {}
+    for element in islice(tree.iter("meta"), MAX_META):
+        name = (element.get("name") or element.get("property") or element.get("itemprop") or "").strip().lower()
+        if content := one_line(clean(element.get("content"), MAX_ABOUT_CHARS)):
+            found.setdefault(name, []).append(content)
+    dates = (match[0] for name in _DATES for text in found.get(name, ()) if (match := _DATE.match(text)))
+    dois = (match[0] for name in _DOIS for text in found.get(name, ()) if (match := _DOI.search(text)))
+    names = next((found[name] for name in _AUTHORS if name in found), [])
+    people = [name for name in dict.fromkeys(names) if "://" not in name]
+    authors = ", ".join(people[:MOST_AUTHORS]) + (" and others" if len(people) > MOST_AUTHORS else "")
+    site = next((found[name][0] for name in _SITES if name in found), "")
+    date = next(dates, "").replace("/", "-")
+    return About(date, authors[:MAX_ABOUT_CHARS], site, next(dois, "").rstrip(".,;").lower())
 
 
 def _blocks(body: Any) -> Iterator[str]:

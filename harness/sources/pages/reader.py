@@ -53,8 +53,17 @@ class WebReader:
             extracted = self._worker.extract(fetched.body, fetched.content_type)
         except PageError as error:
             raise type(error)(f"{shown_url(url)}: {error}") from error
-        title = extracted.title or fetched.url
-        return Page(url=fetched.url, title=title, text=extracted.text, media_type=extracted.media_type)
+        title, about = extracted.title or fetched.url, extracted.about
+        return Page(
+            url=fetched.url,
+            title=title,
+            text=extracted.text,
+            media_type=extracted.media_type,
+            date=about.date,
+            authors=about.authors,
+            site=about.site,
+            doi=about.doi,
+        )
 
     def close(self) -> None:
         """End the extraction process. A later read starts a new one."""

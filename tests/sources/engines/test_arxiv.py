@@ -287,7 +287,7 @@ def test_too_many_requests_are_a_rate_limit(httpserver: HTTPServer, refusal: Res
         (Response(""), "broken XML"),
         (Response("<feed><entry>"), "broken XML"),
         (Response("<html><body>Maintenance</body></html>"), "something else than a feed"),
-        (feed("<entry/>", "<entry><id>http://arxiv.org/help</id></entry>"), "something else than papers"),
+        (feed("<entry/>", "<entry><id>http://arxiv.org/help</id></entry>"), "something else than results"),
         (feed(total=1_000), "found papers but sent none"),
         (Response(b"x" * 5_000_001), "more than 5 MB"),
     ],

@@ -243,7 +243,7 @@ def test_a_rate_limit_of_the_second_request_is_one_too(httpserver: HTTPServer) -
         (reply({"status": "ok", "message": {}}), "something else than results"),
         (reply({"status": "ok", "message": None}), "something else than results"),
         (reply([1, 2]), "something else than results"),
-        (found(1, {"DOI": 5}), "something else than works"),
+        (found(1, {"DOI": 5}), "something else than results"),
         (Response(b"[" * 100_000, content_type="application/json"), "something else than results"),
         (Response('{"message": {"items": [', content_type="application/json"), "something else than results"),
         (Response(b"x" * 5_000_001), "more than 5 MB"),
@@ -287,15 +287,15 @@ def test_hostile_text_is_cleaned_and_bounded(httpserver: HTTPServer) -> None:
 
 
 def test_a_doi_with_signs_of_a_url_leads_to_its_work(httpserver: HTTPServer) -> None:
-    """Old DOIs have angle brackets; a part of one would be another work's."""
+    """Old DOIs have angle brackets and semicolons."""
     served(
         httpserver,
-        found(work(1, DOI="10.1002/(SICI)1097(199009)41:6<391::AID-1>3.0.CO;2-9"), work(2, DOI="10.1/a#b?c")),
+        found(work(1, DOI="10.1002/(SICI)1097(199009)41:6<391::AID-1>3.0.CO;2-9"), work(2, DOI="10.1000/a#b?c")),
     )
     first, second = engine(httpserver).search("q", 5)
     assert first["href"] == "https://doi.org/10.1002/(sici)1097(199009)41:6%3C391::aid-1%3E3.0.co;2-9"
-    assert "doi" not in first
-    assert second["href"] == "https://doi.org/10.1/a%23b%3Fc"
+    assert first["doi"] == "10.1002/(sici)1097(199009)41:6<391::aid-1>3.0.co;2-9"
+    assert second["href"] == "https://doi.org/10.1000/a%23b%3Fc"
 
 
 def test_no_answer_is_a_failure() -> None:

@@ -198,7 +198,7 @@ def test_an_odd_record_does_not_lose_the_others(httpserver: HTTPServer, odd: obj
     assert [each["site"] for each in engine(httpserver).search("q", 5)] == ["Nature"]
     httpserver.clear()
     served(httpserver, found(odd))
-    with pytest.raises(EngineUnavailable, match="something else than papers"):
+    with pytest.raises(EngineUnavailable, match="something else than results"):
         engine(httpserver).search("q", 5)
 
 
@@ -297,12 +297,12 @@ def test_too_many_requests_are_a_rate_limit(httpserver: HTTPServer, refusal: Res
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (reply({"errCode": 404, "errMsg": "Invalid\n query \u202e" + "x" * 999}), "could not search: Invalid query"),
+        (reply({"errCode": 404, "errMsg": "Invalid\n query \u202e" + "x" * 999}), "search .HTTP 200.: Invalid query"),
         (reply({"errCode": 400, "errMsg": "The query is empty."}, 400), "The query is empty; try again later"),
         (reply({"errCode": 500, "errMsg": ""}, 500), "no reason given"),
-        (reply({"version": "6.10"}), "something else than papers"),
-        (reply({"version": "6.9", "hitCount": 3}), "something else than papers"),
-        (found(hitCount=3), "something else than papers"),
+        (reply({"version": "6.10"}), "something else than results"),
+        (reply({"version": "6.9", "hitCount": 3}), "something else than results"),
+        (found(hitCount=3), "something else than results"),
         (reply({"hitCount": 1, "resultList": {"result": {"id": "1"}}}), "something else than results"),
         (reply([1, 2]), "something else than results"),
         (Response(b'{"resultList":' + b"[" * 100_000), "something else than results"),

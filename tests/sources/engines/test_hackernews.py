@@ -228,7 +228,10 @@ def test_a_rate_limit_says_what_to_do(httpserver: HTTPServer) -> None:
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (reply({"message": "Invalid\n\x1b[31m filter " + "x " * 500, "status": 400}, 400), r"search: Invalid \[31m"),
+        (
+            reply({"message": "Invalid\n\x1b[31m filter " + "x " * 500, "status": 400}, 400),
+            r"could not search .HTTP 400.: Invalid \[31m",
+        ),
         (Response("GET https://x.algolia.net/1/indexes/Item: {}", 400), "HTTP 400"),
         (Response("Forbidden", 403), "HTTP 403"),
         (Response("<h1>Service Unavailable</h1>", 503), "HTTP 503"),
@@ -238,7 +241,7 @@ def test_a_rate_limit_says_what_to_do(httpserver: HTTPServer) -> None:
         (reply([]), "something else than results"),
         (reply({"nbHits": 0}), "something else than results"),
         (reply({"hits": None}), "something else than results"),
-        (reply({"hits": [1, "two"]}), "something else than posts"),
+        (reply({"hits": [1, "two"]}), "something else than results"),
     ],
     ids=["400", "text 400", "403", "503", "301", "HTML", "deep", "a list", "no hits", "null", "no posts"],
 )

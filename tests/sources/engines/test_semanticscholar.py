@@ -126,10 +126,11 @@ def test_a_result_has_all_fields(httpserver: HTTPServer) -> None:
         ({"DOI": "10.1000/a#b?c", "ArXiv": "2106.15928"}, "https://doi.org/10.1000/a%23b%3Fc"),
         ({"DOI": None, "ArXiv": "hep-th/9901001"}, "https://arxiv.org/abs/hep-th/9901001"),
         ({"ArXiv": "../../evil"}, f"https://www.semanticscholar.org/paper/{SHA}"),
-        ({"DOI": "10.1002/(SICI)1097:15<1661::AID>3"}, f"https://www.semanticscholar.org/paper/{SHA}"),
+        ({"DOI": "10.1002/(SICI)1097:15<1661::AID>3"}, "https://doi.org/10.1002/(sici)1097:15%3C1661::aid%3E3"),
+        ({"DOI": "10.1000/half a"}, f"https://www.semanticscholar.org/paper/{SHA}"),
         (None, f"https://www.semanticscholar.org/paper/{SHA}"),
     ],
-    ids=["no DOI", "DOI", "old arXiv", "no arXiv", "half a DOI", "none"],
+    ids=["no DOI", "DOI", "old arXiv", "no arXiv", "old DOI", "half a DOI", "none"],
 )
 def test_the_address_is_the_doi_or_arxiv_or_semantic_scholar(httpserver: HTTPServer, ids: object, href: str) -> None:
     """In this order; an identifier of another form is not used."""
@@ -268,7 +269,7 @@ def test_a_refused_key_names_the_setting(httpserver: HTTPServer, status: int) ->
         (reply([]), "something else than results"),
         (reply({"total": []}), "something else than results"),
         (reply({"total": 3, "data": "none"}), "something else than results"),
-        (reply({"total": 2, "data": [1, "two"]}), "something else than papers"),
+        (reply({"total": 2, "data": [1, "two"]}), "something else than results"),
     ],
     ids=["400", "empty 400", "500", "503", "302", "HTML", "deep", "a list", "no data", "a text", "no papers"],
 )

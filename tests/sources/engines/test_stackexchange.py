@@ -169,7 +169,12 @@ def test_the_limit_is_that_of_one_request(httpserver: HTTPServer) -> None:
 
 def test_missing_fields_and_odd_items_lose_no_other_result(httpserver: HTTPServer) -> None:
     """Every field may be missing, null or of another form; a date may be none."""
-    bare = {"link": "https://stackoverflow.com/questions/1", "title": None, "owner": {}, "creation_date": 10**18}
+    bare: dict[str, Any] = {
+        "link": "https://stackoverflow.com/questions/1",
+        "title": None,
+        "owner": {},
+        "creation_date": 10**18,
+    }
     items = [None, 5, {}, question(2, title=1), question(3, link="javascript:x"), bare, question(4, owner=None)]
     served(httpserver, page(*items), page(None, {"body": "lost"}, answer(4, "Four")))
     first, second = engine(httpserver).search("q", 10)
@@ -257,11 +262,14 @@ def test_a_refused_key_or_site_is_an_input_error(httpserver: HTTPServer, refusal
 @pytest.mark.parametrize(
     ("reply", "words"),
     [
-        (failed(503, "temporarily_unavailable", f"Down\n\x07 {KEY} " + "x " * 9_000), "could not search: Down …"),
+        (
+            failed(503, "temporarily_unavailable", f"Down\n\x07 {KEY} " + "x " * 9_000),
+            "could not search .HTTP 400.: Down …",
+        ),
         (failed(500, "internal_error", "", 500), "internal_error; try again later"),
         (Response("<html>Offline</html>", 503), "HTTP 503; try again later"),
         (Response("", 301, {"Location": "https://api.stackexchange.com/x"}), "redirect to https://api.stackexchange"),
-        (page(1, "x"), "something else than questions"),
+        (page(1, "x"), "something else than results"),
         (Response('{"has_more": false}'), "something else than results"),
         (Response('{"items": {}}'), "something else than results"),
         (Response("[1]"), "something else than results"),

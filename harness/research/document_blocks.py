@@ -1,0 +1,134 @@
+"""Blocks of a report as a document: what is in it, in which order, whatever the file's form."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, Protocol
+
+from harness.core.text import clean, one_line
+from harness.research.planner import KEY_POINTS
+from harness.research.report import DISAGREEMENTS, Citation, CitedSource, Report, lacking_note
+from harness.research.reports import NO_REPORT, front_matter
+from harness.research.saved_report import SavedReport
+
+LINK_COLOUR = "0563C1"
+
+_NO_TEXT = re.compile(r"[\ufdd0-\ufdef\ufffe\uffff]")
+"""Characters that XML does not allow, beyond those that `clean` drops."""
+
+
+class Piece(NamedTuple):
+    """Text of a paragraph; `number` is the source that it refers to, 0 if none."""
+
+    text: str
+    number: int = 0
+
+
+class Document(Protocol):
+    """A document to which blocks are added, in order."""
+
+    def title(self, text: str) -> None:
+        """Add the title."""
+
+    def heading(self, text: str) -> None:
+        """Add the heading of a section."""
+
+    def paragraph(self, pieces: Sequence[Piece], *, bullet: bool = False, remark: bool = False) -> None:
+        """Add a paragraph, one entry of a list (`bullet`), or a remark about the report."""
+
+    def table(self, rows: Sequence[Sequence[Sequence[Piece]]], *, head: bool, widths: Sequence[float]) -> None:
+        """Add a table; `head`: the first row has the names of the columns. Widths are shares of the page's."""
+
+    def source(self, source: CitedSource) -> None:
+        """Add an entry of the list of sources, with its number and a link."""
+
+
+def fill(document: Document, saved: SavedReport, now: float) -> None:
+    """Add a report to a document, in the order of its Markdown; the front matter comes last."""
+    report = saved.report or NO_REPORT
+    document.title(plain(report.title or saved.question))
+    if report.remark:
+        document.paragraph([Piece(plain(report.remark))], remark=True)
+    for section, paragraphs in report.sections:
+        document.heading(plain(section))
+        for sentences in paragraphs:
+            if section == DISAGREEMENTS:
+                document.table(_compared(report, sentences), head=True, widths=(0.3, 0.55, 0.15))
+            else:
+                document.paragraph(list(_cited(sentences)), bullet=section == KEY_POINTS)
+    quoted = [each for each in report.quotations if each.sentence != each.quotation]
+    _list(document, "Quotations", ([_mark(each), Piece(f" “{plain(each.quotation)}”")] for each in quoted))
+    _list(document, "Limits", ([Piece(plain(limit))] for limit in report.limits))
+    document.heading("Sources")
+    for source in report.sources:
+        document.source(source)
+    document.paragraph([Piece(report.checks)], remark=True)
+    document.heading("About this report")
+    about = [[[Piece(name.replace("_", " "))], [Piece(plain(text))]] for name, text in front_matter(saved, now).items()]
+    document.table(about, head=False, widths=(0.2, 0.8))
+
+
+def _list(document: Document, heading: str, entries: Iterable[Sequence[Piece]]) -> None:
+    for place, pieces in enumerate(entries):
+        if place == 0:
+            document.heading(heading)
+        document.paragraph(pieces, bullet=True)
+
+
+def _cited(sentences: Sequence[Citation]) -> Iterator[Piece]:
+    for place, each in enumerate(sentences):
+        text = plain(each.sentence)
+        text = f"“{text}”" if each.sentence == each.quotation else text
+        yield Piece(f"{' ' * (place > 0)}{text} ")
+        yield _mark(each)
+
+
+def _mark(citation: Citation) -> Piece:
+    """Return the number of a sentence's source, and what is wrong with its quotation."""
+    notes = [str(citation.number)]
+    if not citation.number:
+        notes = ["no source"]
+    elif not citation.verified:
+        notes.append("unverified")
+    elif not citation.supported:
+        notes.append("not supported")
+    elif citation.lacks:
+        notes.append(plain(lacking_note(citation)))
+    elif citation.replaced:
+        notes.append("quoted instead")
+    return Piece(f"[{', '.join(notes)}]", citation.number)
+
+
+def _compared(report: Report, rows: Sequence[Citation]) -> list[list[list[Piece]]]:
+    titles = {source.number: source.title for source in report.sources}
+    cells = [
+        [
+            [Piece(plain(titles.get(each.number, "")))],
+            list(_cited([each])),
+            [Piece(plain(report.date_of(each.number)))],
+        ]
+        for each in rows
+    ]
+    return [[[Piece("Source")], [Piece("Says")], [Piece("Date")]], *cells]
+
+
+def described(source: CitedSource) -> str:
+    """Return an entry of the list of sources, without its address."""
+    title, about = plain(source.title), plain(source.described)
+    stop = "" if not title or title.endswith((".", "?", "!")) else "."
+    return one_line(f"{source.number}. {title}{stop} {about}{'.' * bool(about)}")
+
+
+def plain(text: str) -> str:
+    """Return text of a source or a model on one line, without characters that act or that XML does not allow."""
+    return _NO_TEXT.sub("\ufffd", clean(one_line(text), len(text)))
+
+
+def is_rtl(text: str) -> bool:
+    """Return whether the first letter of `text` that has a direction is of a script written from right to left."""
+    return next((kind != "L" for char in text if (kind := unicodedata.bidirectional(char)) in {"L", "R", "AL"}), False)
+
+
+def joined(pieces: Sequence[Piece]) -> str:
+    """Return the text of a paragraph."""
+    return "".join(piece.text for piece in pieces)
