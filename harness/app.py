@@ -342,7 +342,8 @@ class App:
             serve_stale=start.serve_stale if serve_stale is None else serve_stale,
             **{name: getattr(settings, name) for name in settings.__struct_fields__},
         ) as app:
-            researcher = app.researcher(epoch=epoch or start.epoch, on_text=on_text, on_round=on_round)
+            asked, epoch = str(record["question"]), epoch or start.epoch
+            researcher = app.researcher(question=asked, epoch=epoch, on_text=on_text, on_round=on_round)
             return researcher.resume(run, sections=sections)
 
     def close(self, *, hurry: bool = False) -> None:

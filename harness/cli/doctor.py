@@ -210,9 +210,11 @@ def _engine(spec: str, app: "App") -> Finding:
     """Check one engine; a corpus is opened, and indexed if necessary."""
     from harness.sources.corpus.engine import Corpus
 
-    [engine] = app.sources.engines([spec])
+    engines = app.sources.engines([spec])
+    engine = engines[0]
     if not isinstance(engine, Corpus):
-        return "ok", f"{engine.name} (not tried: doctor uses no network)"
+        names = ", ".join(each.name for each in engines)
+        return "ok", f"{names} (not tried: doctor uses no network)"
     if left := engine.unembedded():
         how = f"{left:,} passages have no vector, so only words match them; run `harness index {spec}`"
         return "weak", f"{spec}: {how}"

@@ -33,9 +33,11 @@ def explain(
       harness cache explain "python 3.12 release date"
       harness cache explain "rag tips" --engine corpus:python-docs --json
     """
+    from harness.research.search import engine_for
+
     query = in_words(words)
     with session.app(flags) as app:
-        source = app.sources.engines()[0]
+        source = engine_for(query, app.sources.engines(question=query), app.cache, app.settings.max_results)
         explained = app.cache.searches.explain(
             query, max_results=app.settings.max_results, engine=source.name, options=source.options
         )

@@ -32,7 +32,7 @@ def index(
 
     with session.app(flags) as app:
         app.models.embedder  # noqa: B018 - raises where an extra is missing
-        [engine] = app.sources.engines([corpus], waits=True)
+        engine = app.sources.engines([corpus], waits=True)[0]
         if not isinstance(engine, Corpus):
             raise InvalidInput(f"{corpus} is not a corpus; give corpus:PATH")
         engine.embed()

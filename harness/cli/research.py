@@ -105,7 +105,7 @@ def research(
         replay=run.replay,
         serve_stale=run.stale_if_error or 0.0,
     ) as app:
-        if words and AUTO in app.settings.engine:
+        if words and AUTO in app.settings.engine and run.replay is None:
             session.note(app.sources.suited(in_words(words)).reason)
         found = _researched(app, in_words(words), flags, run, live)
         session.end_progress()

@@ -47,7 +47,7 @@ def search(
     """
     query = in_words(words)
     with session.app(flags, refresh=cache.refresh, no_cache=cache.no_cache, replay=replay) as app:
-        if AUTO in app.settings.engine:
+        if AUTO in app.settings.engine and replay is None:
             session.note(app.sources.suited(query).reason)
         found, results = app.search(query)
         session.end_progress()

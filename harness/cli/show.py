@@ -37,7 +37,9 @@ def show(
     Examples:
       harness show
       harness show 20261122-101500
-      harness show last --html -o report.html
+      harness show last -o report.html
+      harness show last -o report.docx
+      harness show last -o sources.bib
       harness show last --json | jq .sources
     """
     if output.as_html and output.as_json:

@@ -11,7 +11,9 @@ from harness.core.text import one_line, stems, words
 
 WEB = "the web"
 """Stands for the engine of the web that is set up."""
-MAX_NAMED = 3
+MAX_NAMED, MAX_WORDS, MAX_CHARS = 3, 200, 5_000
+_AMBIGUOUS = frozenset("paper papers theory react".split())
+"""Words that say nothing by themselves: what paper size, how do people react."""
 
 _SUBJECTS: Mapping[str, str] = MappingProxyType(
     {
@@ -25,7 +27,7 @@ _SUBJECTS: Mapping[str, str] = MappingProxyType(
         coroutine""",
         "papers": """study paper evidence literature survey hypothesis theorem benchmark dataset neural transformer
         embedding quantum physics algorithm statistical empirical theory climate ecology economics psychology sociology
-        meta-analysis peer-reviewed citation retrieval-augmented""",
+        citation""",
         "news": """latest today yesterday news breaking announced election currently recent""",
     }
 )
@@ -38,9 +40,11 @@ _ENGINES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "general": (WEB, "wikipedia"),
     }
 )
-_CODE = re.compile(r"`[^`]+`|\b\w+\(\)|\b[a-z]+_[a-z_]+\b|\b[A-Z]\w*(?:Error|Exception)\b|\w::\w|\b[a-z]+\.[a-z_]+\(")
+_CODE = re.compile(r"`[^`]+`|\b\w+\(\)|\b[a-z]+_[a-z_]+\b|\b[A-Z]\w*(?:Error|Exception)\b|\w+::\w+|\b[a-z]+\.[a-z_]+\(")
 _STUDIES = re.compile(
-    r"\b(?:systematic review|meta-?analys\w+|language models?|state of the art|effects? of)\b", re.IGNORECASE
+    r"\b(?:systematic reviews?|meta-?analys[ie]s|peer-reviewed|language models?|state of the art|effects? of"
+    r"|retrieval-augmented)\b",
+    re.IGNORECASE,
 )
 
 
@@ -62,16 +66,23 @@ class EngineChoice(Struct, frozen=True):
 def chosen_engines(question: str, web: str) -> EngineChoice:
     """Return the engines for a question; `web` is the one for the whole web. Never raises."""
     found: dict[str, list[str]] = {subject: [] for subject in _SUBJECTS}
-    for word in dict.fromkeys(words(question)[:200]):
-        for subject, stemmed in _stems().items():
-            if stemmed & stems(word):
+    for word in dict.fromkeys(words(question[:MAX_CHARS])[:MAX_WORDS]):
+        stemmed = stems(word)
+        for subject, listed in _stems().items():
+            if listed & stemmed and word not in _AMBIGUOUS:
                 found[subject].append(word)
     found["code"] += [one_line(match[0])[:30] for match in _CODE.finditer(question[:2_000])]
     found["papers"] += [one_line(match[0]).lower()[:30] for match in _STUDIES.finditer(question[:2_000])]
+    found["papers"] = [] if found["medicine"] else found["papers"]
     best = max(found, key=lambda subject: len(found[subject]))
     subject = best if found[best] else "general"
     specs = tuple(web if spec == WEB else spec for spec in _ENGINES[subject])
     return EngineChoice(specs, subject, tuple(dict.fromkeys(found.get(subject, ())))[:MAX_NAMED])
+
+
+def choosable() -> frozenset[str]:
+    """Return every engine that may be chosen."""
+    return frozenset({"ddgs", "brave", "serper", "exa"}.union(*_ENGINES.values())) - {WEB}
 
 
 @cache

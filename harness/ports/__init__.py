@@ -11,7 +11,7 @@ from harness.ports.page_reader import PageReader
 from harness.ports.progress import Progress, Stopped, silent
 from harness.ports.reader import Reader
 from harness.ports.rows import Rows
-from harness.ports.search_engine import EngineChain, SearchEngine, SearchResult, alternatives_of
+from harness.ports.search_engine import EngineChain, SearchEngine, SearchResult, alternatives_of, single_engines
 from harness.ports.store import STORE_PARTS, Store
 from harness.ports.usage import Usage
 from harness.ports.verifier import Verifier
@@ -42,4 +42,5 @@ __all__ = [
     "Verifier",
     "alternatives_of",
     "silent",
+    "single_engines",
 ]

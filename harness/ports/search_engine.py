@@ -51,6 +51,11 @@ class EngineChain(Protocol):
         """Note that one of the engines failed with `error`, or answered (`None`)."""
 
 
+def single_engines(engines: Sequence[SearchEngine]) -> tuple[SearchEngine, ...]:
+    """Return the engines, those of a chain instead of the chain."""
+    return tuple(each for engine in engines for each in alternatives_of(engine))
+
+
 def alternatives_of(engine: SearchEngine) -> tuple[SearchEngine, ...]:
     """Return the engines of a chain, or the engine itself."""
     return engine.alternatives if isinstance(engine, EngineChain) else (engine,)

@@ -144,10 +144,9 @@ def _fields(source: CitedSource, now: float) -> Mapping[str, str]:
 
 
 def _written(name: Name) -> str:
-    """Return a name as BibTeX reads it: in braces if it has what separates names."""
+    """Return a name as BibTeX reads it; a part that has what separates names is in braces."""
     parts = [name.family] if not name.given else name.written.split(", ")
-    whole = ", ".join(map(_escaped, parts))
-    return f"{{{whole}}}" if any(map(_SEPARATOR.search, parts)) else whole
+    return ", ".join(f"{{{_escaped(part)}}}" if _SEPARATOR.search(part) else _escaped(part) for part in parts)
 
 
 def _item(key: str, source: CitedSource, now: float) -> dict[str, Any]:

@@ -130,5 +130,10 @@ def is_rtl(text: str) -> bool:
 
 
 def joined(pieces: Sequence[Piece]) -> str:
-    """Return the text of a paragraph."""
-    return "".join(piece.text for piece in pieces)
+    """Return the text of a paragraph. In scripts from right to left, each mark of a source has a sign of direction
+    before it: after Latin letters it would change places with the sentence.
+    """
+    whole = "".join(piece.text for piece in pieces)
+    if not is_rtl(whole):
+        return whole
+    return "".join(f"\u200f{piece.text}" if piece.number else piece.text for piece in pieces)

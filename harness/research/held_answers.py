@@ -17,7 +17,7 @@ from harness.errors import StoreError
 from harness.library import FoundPassage, HeldPassage, Library
 from harness.library.held_passages import engine_id
 from harness.library.library_engine import results_of
-from harness.ports import Progress, SearchEngine, alternatives_of, silent
+from harness.ports import Progress, SearchEngine, alternatives_of, single_engines, silent
 from harness.research.relevance import Wording
 from harness.research.search import EngineSearch, ReusedAnswer
 from harness.settings import GatheringSettings, Settings
@@ -128,14 +128,15 @@ def may_be_replaced(engines: Sequence[SearchEngine]) -> bool:
         or engine.options.get("timelimit")
         or engine.options.get("time_range")
         or engine.options.get("safesearch") == "on"
-        for engine in engines
+        for engine in single_engines(engines)
     )
 
 
 def passages_for(engines: Sequence[SearchEngine]) -> Callable[[HeldPassage], bool]:
     """Return the condition for passages that may replace results of these engines: not those of another corpus."""
-    allowed = set(map(engine_key, engines))
-    only_corpora = all(engine.name == CORPUS for engine in engines)
+    every = single_engines(engines)
+    allowed = set(map(engine_key, every))
+    only_corpora = all(engine.name == CORPUS for engine in every)
 
     def may_be_used(passage: HeldPassage) -> bool:
         return passage.engine in allowed if passage.engine.startswith(f"{CORPUS} ") else not only_corpora

@@ -30,6 +30,7 @@ class PdfDocument:
                 """Add the number of the page."""
                 self.set_y(-15)
                 self.set_font("DejaVu", size=8)
+                self.set_text_color("#555555")
                 self.cell(0, 8, str(self.page_no()), align="C")
 
         fonts = Path(matplotlib.get_data_path()) / "fonts" / "ttf"
@@ -78,6 +79,7 @@ class PdfDocument:
             borders_layout="HORIZONTAL_LINES",
             line_height=4.5,
             padding=1,
+            v_align="T",
         ) as table:
             for row in texts:
                 added = table.row()
@@ -88,6 +90,8 @@ class PdfDocument:
     def source(self, source: CitedSource) -> None:
         """Add an entry of the list of sources, and its address below."""
         link = link_of(source.url)
+        if self._pdf.will_page_break(12):  # the address stays with its title
+            self._pdf.add_page()
         self._write(described(source), after=0)
         self._write(plain(source.url), size=8.5, colour=f"#{LINK_COLOUR}" if link else "#555555", link=link)
 
@@ -96,6 +100,12 @@ class PdfDocument:
         self._pdf.set_title(title)
         self._pdf.set_creation_date(at)
         return bytes(self._pdf.output())
+
+    def close(self) -> None:
+        """Close the files of the fonts."""
+        for font in self._pdf.fonts.values():
+            if file := getattr(font, "ttfont", None):
+                file.close()
 
     def _bookmark(self, text: str, level: int) -> None:
         self._pdf.start_section(text or "Section", level)

@@ -1,5 +1,7 @@
 """Finished research as a Word document or a PDF. The libraries for them are extras."""
 
+from collections.abc import Collection
+from contextlib import closing
 from datetime import UTC, datetime
 from importlib.util import find_spec
 
@@ -58,15 +60,20 @@ def as_pdf(saved: SavedReport, now: float) -> bytes:
         document = PdfDocument()
     except ImportError as error:
         raise _not_installed("pdf") from error
-    fill(document, saved, now)
-    if document.lacking:
-        shown = ", ".join(f"{char} (U+{ord(char):04X})" for char in sorted(document.lacking)[:MAX_NAMED])
-        again = f": harness show {saved.run} -o report.docx" if saved.run else ""
-        raise InvalidInput(
-            f"a .pdf file cannot show {len(document.lacking)} of the report's characters, as {shown}; "
-            f"write a .docx or .html file{again}"
-        )
-    return document.content(_title(saved), _moment(now))
+    with closing(document):
+        fill(document, saved, now)
+        if document.lacking:
+            raise _refusal(document.lacking, saved.run)
+        return document.content(_title(saved), _moment(now))
+
+
+def _refusal(lacking: Collection[str], run: str) -> InvalidInput:
+    shown = ", ".join(f"{char} (U+{ord(char):04X})" for char in sorted(lacking)[:MAX_NAMED])
+    again = f": harness show {run} -o report.docx" if run else ""
+    return InvalidInput(
+        f"a .pdf file cannot show {len(lacking)} of the report's characters, as {shown}; "
+        f"write a .docx or .html file{again}"
+    )
 
 
 def _title(saved: SavedReport) -> str:

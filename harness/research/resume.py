@@ -1,11 +1,13 @@
 """Start of a run, read from its record, to resume it in the same way."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
+from harness.core.engine_choice import choosable
+from harness.core.search_engines import AUTO, alternative_specs
 from harness.errors import InvalidInput, StoreCorrupt
 from harness.settings import BUNDLED, Settings, reaching, resumed_settings
 
@@ -60,5 +62,10 @@ def _is_set_up(name: str, settings: Settings, present: Settings) -> bool:
     """
     wanted, offered = getattr(settings, name), getattr(present, name)
     if name == "engine":
-        return {*wanted} <= {*offered, BUNDLED}
+        suited = choosable() if AUTO in offered else ()
+        return _single(wanted) <= {*_single(offered), *suited, BUNDLED}
     return wanted == offered or (name == "model" and wanted is None)
+
+
+def _single(specs: Sequence[str]) -> set[str]:
+    return {each for spec in specs for each in alternative_specs(spec)}

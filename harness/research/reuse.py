@@ -12,6 +12,7 @@ from harness.core.sufficiency import covered
 from harness.core.text import stems
 from harness.errors import ReaderError, SearchError, StoreError
 from harness.library import FoundPassage, Library
+from harness.ports import single_engines
 from harness.research.earlier_runs import EarlierRuns
 from harness.research.gathering import DecidedQuestion, GatheredSource, ReusedPassage
 from harness.research.held_answers import (
@@ -92,7 +93,7 @@ class Reusing:
         self._off = gathering.reuse == "off" or not may_be_replaced(services.engines)
         self._off |= services.library is None and not replay
         self._library = None if replay else services.library
-        self._allowed = sorted(map(engine_key, services.engines))
+        self._allowed = sorted(map(engine_key, single_engines(services.engines)))
         self._began = cache.now if cache.began is None else cache.began
         self._runs = EarlierRuns(cache)
 

@@ -11,7 +11,7 @@ from harness.core.keys import canonical_url
 from harness.core.rank_fusion import reciprocal_rank_fusion
 from harness.core.sufficiency import Sufficiency
 from harness.errors import OfflineMiss, SearchError
-from harness.ports import EngineChain, Progress, SearchEngine
+from harness.ports import EngineChain, Progress, SearchEngine, single_engines
 from harness.research.concurrent_calls import run_all
 from harness.settings import Settings
 
@@ -68,31 +68,37 @@ def ask_all(
             query, engine.search, ttl=ttl, max_results=max_results, engine=engine.name, options=engine.options
         )
 
+    def is_held(query: str, engine: SearchEngine) -> bool:
+        return cache.searches.holds(query, max_results=max_results, engine=engine.name, options=engine.options)
+
     def search(query: str, engine: SearchEngine) -> EngineSearch:
-        outcome: Answer[Results] | SearchError
-        name = engine.name
         try:
-            name, outcome = (
-                _first_answer(query, engine, ask) if isinstance(engine, EngineChain) else (name, ask(query, engine))
-            )
+            if isinstance(engine, EngineChain):
+                return _first_answer(query, engine, ask, is_held)
+            return EngineSearch(query, engine.name, ask(query, engine), ranked_by(engine))
         except SearchError as error:
-            outcome = error
-        return EngineSearch(query, name, outcome, ranked_by(engine))
+            return EngineSearch(query, engine.name, error, ranked_by(engine))
 
     calls = [partial(search, query, engine) for query in queries for engine in engines]
     return run_all(calls, concurrency=concurrency, progress=progress, what=what)
 
 
 def _first_answer(
-    query: str, chain: EngineChain, ask: Callable[[str, SearchEngine], Answer[Results]]
-) -> tuple[str, Answer[Results]]:
-    """Return the answer of the first engine of a chain that has one, and its name.
+    query: str,
+    chain: EngineChain,
+    ask: Callable[[str, SearchEngine], Answer[Results]],
+    is_held: Callable[[str, SearchEngine], bool],
+) -> EngineSearch:
+    """Return the answer of the first engine of a chain that has one: first those whose answer is cached, so that a
+    repeated search gives the same.
 
     Raises:
         SearchError, OfflineMiss: none has; the error of the last.
     """
     failure: SearchError | OfflineMiss = OfflineMiss("a chain without engines")
-    for engine in chain.in_order():
+    held = [engine for engine in chain.alternatives if is_held(query, engine)]
+    late: EngineSearch | None = None
+    for engine in [*held, *(each for each in chain.in_order() if each not in held)]:
         try:
             answer = ask(query, engine)
         except OfflineMiss as error:
@@ -101,9 +107,25 @@ def _first_answer(
             chain.note(engine, error)
             failure = error
         else:
-            chain.note(engine, None)
-            return engine.name, answer
+            found = EngineSearch(query, engine.name, answer, ranked_by(engine))
+            if answer.how != "stale":
+                if answer.how == "live":
+                    chain.note(engine, None)
+                return found
+            late = late or found
+    if late is not None:
+        return late
     raise failure
+
+
+def engine_for(query: str, engines: Sequence[SearchEngine], cache: Cache, max_results: int) -> SearchEngine:
+    """Return the engine that a search would ask first: of a chain, the one whose answer is cached."""
+    every = single_engines(engines)
+
+    def is_held(engine: SearchEngine) -> bool:
+        return cache.searches.holds(query, max_results=max_results, engine=engine.name, options=engine.options)
+
+    return next(filter(is_held, every), every[0])
 
 
 def search_all(

@@ -111,7 +111,7 @@ def read_report(content: bytes) -> SavedFile:
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
         raise InvalidInput(f"not a report of `harness research` ({error}); {_VERIFIABLE}") from error
     if isinstance(loaded, list):
-        raise InvalidInput(f"a list of sources cannot be verified: {_VERIFIABLE}")
+        raise InvalidInput(f"a list of sources is not a report: {_VERIFIABLE}")
     if not isinstance(loaded, dict) or not {"question", "run", "citations", "report"} <= loaded.keys():
         raise InvalidInput(
             "not a report of `harness research --json`: its question, run, citations or report is missing"

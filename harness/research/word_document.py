@@ -45,6 +45,8 @@ class WordDocument:
 
         table: Any = self._document.add_table(0, len(widths), style="Table Grid")
         table.autofit = False
+        for column, width in zip(table.columns, widths, strict=True):
+            column.width = int(self._width * width)
         for number, row in enumerate(rows):
             added = table.add_row()
             if head and number == 0:

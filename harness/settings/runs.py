@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import to_builtins
 from msgspec.structs import replace
 
+from harness.core.search_engines import alternative_specs
 from harness.settings.declared import Settings
 from harness.settings.loading import checked, is_secret, note_of
 
@@ -46,6 +47,8 @@ def _stored(value: Any) -> Any:
         return [_stored(each) for each in value]
     if not isinstance(value, str):
         return value
+    if len(alternatives := alternative_specs(value)) > 1:
+        return ",".join(map(_stored, alternatives))
     if value.startswith(_CORPUS) and value != BUNDLED:
         return f"{_CORPUS}{Path(value.removeprefix(_CORPUS)).expanduser().absolute()}"
     return _CREDENTIALS.sub("", value)

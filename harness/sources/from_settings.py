@@ -41,6 +41,7 @@ class Sources:
         self._progress = progress
         self._replay = replay
         self._base = base
+        self._chains: dict[tuple[str, bool], SearchEngine] = {} if base is None else base.chains_for(settings)
 
     @property
     def documents_folder(self) -> Path:
@@ -65,6 +66,10 @@ class Sources:
 
         settings = self._settings
         return WebReader(timeout=settings.page_timeout, allowed_hosts=settings.allowed_hosts, proxy=settings.proxy)
+
+    def chains_for(self, settings: Settings) -> dict[tuple[str, bool], SearchEngine]:
+        """Return the chains of engines that were made, for another app; none if its settings differ."""
+        return self._chains if settings == self._settings else {}
 
     def engines(
         self, specs: Sequence[str] = (), *, question: str = "", waits: bool = False
@@ -94,13 +99,17 @@ class Sources:
         if AUTO not in named:
             return named
         suited = self.suited(question).specs
-        return tuple(dict.fromkeys(each for spec in named for each in (suited if spec == AUTO else (spec,))))
+        in_chains = {each for spec in suited for each in alternative_specs(spec)}
+        given = [(spec,) if spec != AUTO else suited for spec in named if spec == AUTO or spec not in in_chains]
+        return tuple(dict.fromkeys(each for specs in given for each in specs))
 
     def suited(self, question: str) -> "EngineChoice":
         """Return the engines that suit a question: of those for the whole web, all that are set up, in order."""
-        from harness.core.engine_choice import chosen_engines
+        from harness.core.engine_choice import EngineChoice, chosen_engines
 
-        keyed = (name for name in KEYED if getattr(self._settings, f"{name}_api_key"))
+        if self._settings.proxy:  # the others do not go through it
+            return EngineChoice(("ddgs",), "general", ())
+        keyed = (name for name in KEYED if (getattr(self._settings, f"{name}_api_key") or "").strip())
         return chosen_engines(question, ",".join(["ddgs", *keyed]))
 
     def check(self) -> None:
@@ -109,9 +118,9 @@ class Sources:
         Raises:
             InvalidInput: see `engines`; a corpus without documents is not noticed.
         """
-        for spec in self.chosen():
+        for spec in (each for chosen in self.chosen() for each in alternative_specs(chosen)):
             name, _, argument = spec.partition(":")
-            if name == "corpus" and len(alternative_specs(spec)) == 1:
+            if name == "corpus":
                 from harness.sources.corpus.engine import source_of
 
                 source_of(argument)
@@ -120,7 +129,8 @@ class Sources:
 
     def _checked(self, specs: Sequence[str]) -> tuple[str, ...]:
         specs = tuple(specs) or self._settings.engine
-        if len(set(specs)) < len(specs):
+        every = [each for spec in specs for each in alternative_specs(spec)]
+        if len(set(every)) < len(every):
             raise InvalidInput(f"an engine is named twice: {', '.join(specs)}")
         return specs
 
@@ -128,7 +138,12 @@ class Sources:
         if len(alternatives := alternative_specs(spec)) > 1:
             from harness.sources.engines.failover import Failover
 
-            return Failover([self._engine(each, waits=waits) for each in alternatives])
+            key = (spec, waits)
+            if key not in self._chains:  # it knows which engine failed last
+                self._chains[key] = Failover([self._engine(each, waits=waits) for each in alternatives])
+            return self._chains[key]
+        if spec == AUTO:
+            raise InvalidInput(f"{AUTO} cannot stand in for another engine; give it by itself: --engine {AUTO}")
         name, _, argument = spec.partition(":")
         settings = self._settings
         if name == "corpus":

@@ -30,9 +30,11 @@ class RecordedChain(RecordedEngine):
     def __init__(self, name: str, options: Mapping[str, Any]) -> None:
         super().__init__(name, options)
         recorded = options["alternatives"]
-        self.alternatives = tuple(RecordedEngine(str(each["name"]), dict(each["options"])) for each in recorded)
+        self.alternatives: tuple[SearchEngine, ...] = tuple(
+            RecordedEngine(str(each["name"]), dict(each["options"])) for each in recorded
+        )
 
-    def in_order(self) -> Sequence[RecordedEngine]:
+    def in_order(self) -> Sequence[SearchEngine]:
         """Return the engines."""
         return self.alternatives
 

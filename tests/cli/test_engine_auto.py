@@ -207,12 +207,13 @@ def test_a_run_keeps_the_engines_that_were_chosen(harness: Program, tmp_path: Pa
     assert [each["name"] for each in record["engines"]] == [*CHOSEN]
 
 
+@pytest.mark.parametrize("now", ["wikipedia", "auto"])
 def test_a_resumed_run_asks_the_engines_that_were_chosen(
-    harness: Program, web: Web, monkeypatch: pytest.MonkeyPatch
+    harness: Program, web: Web, monkeypatch: pytest.MonkeyPatch, now: str
 ) -> None:
-    """Whichever engine is set by now, and whichever key: the report is the same, and no other engine is asked."""
+    """Whichever engine and key are set by now: the same report, no other engine, and no line about a new choice."""
     first = harness("research", MEDICAL, "-e", "auto", "--json").told
-    monkeypatch.setenv("HARNESS_ENGINE", "wikipedia")
+    monkeypatch.setenv("HARNESS_ENGINE", now)
     monkeypatch.setenv("HARNESS_BRAVE_API_KEY", "k3y")
     again = harness("research", "--resume", first["run"], "--json")
     assert again.told["report"] == first["report"]

@@ -54,7 +54,9 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Any:
         monkeypatch.setattr(
             Sources,
             "engines",
-            lambda self, specs=(), waits=False: real(self, specs) if self._replay is not None else (engine,),
+            lambda self, specs=(), question="", waits=False: (
+                real(self, specs) if self._replay is not None else (engine,)
+            ),
         )
         return engine
 

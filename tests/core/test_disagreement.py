@@ -138,6 +138,7 @@ def test_a_statement_without_exactly_one_other_year_is_no_date(question: str, on
     [
         ("What is the size of it?", "The size of 1.2.3 is not known.", "The size of 1.2.4 is not known."),
         ("How many kinds are there?", "There are 3 red, 4 blue and 5 green kinds.", "There are 6 kinds."),
+        ("How many of the 12 stars are big?", "Of the 12 stars many are big.", "As many as 15 stars are big."),
         ("How many bits are 2 bytes?", "There are 8 bits in one of the 2 bytes.", "2 bytes have some bits."),
         ("Why is the sky blue?", "The sky is blue in 9 of 10 cases.", "The sky is blue in 7 of 10 cases."),
         (MOONS, "Jupiter has 95 moons.", "Jupiter has 4 large moons."),
@@ -223,6 +224,8 @@ def test_figures_come_first_and_no_statement_is_in_two_disagreements() -> None:
         "Coffee really does not cause cancer.",
     )
     assert found(MOONS, *texts) == [(1, 3), (0, 2)]
+    both = "Jupiter {} have {} moons around it in total today."
+    assert found(MOONS, both.format("does", 95), both.format("does not", 79)) == [(0, 1)]
 
 
 def test_only_the_first_statements_are_compared() -> None:

@@ -186,7 +186,22 @@ def test_white_space_and_signs_at_the_ends_of_parts_do_not_count() -> None:
 
 PIECES = st.lists(
     st.sampled_from(
-        ["what is", "how does it", " and ", "?", ", ", "when", "who", "Rust", "it", "a", "explain", "\ud800", "\x00", "é"]
+        [
+            "what is",
+            "how does it",
+            " and ",
+            "?",
+            ", ",
+            "when",
+            "who",
+            "Rust",
+            "it",
+            "a",
+            "explain",
+            "\ud800",
+            "\x00",
+            "é",
+        ]
     ),
     max_size=20,
 ).map(" ".join)
@@ -214,7 +229,19 @@ def test_parts_have_only_words_of_the_question(question: str) -> None:
 
 @pytest.mark.parametrize(
     "piece",
-    ["what is it and ", "and ", "? what ", "Aa ", "it ", ", and what ", "explain ", "what. ", "\x00\ud800 ", "(", "’s "],
+    [
+        "what is it and ",
+        "and ",
+        "? what ",
+        "Aa ",
+        "it ",
+        ", and what ",
+        "explain ",
+        "what. ",
+        "\x00\ud800 ",
+        "(",
+        "’s ",
+    ],
 )
 def test_the_longest_question_takes_a_bounded_time(piece: str) -> None:
     """However many boundaries, names or verbs it has."""

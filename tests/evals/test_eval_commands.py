@@ -27,7 +27,7 @@ def counting(monkeypatch: pytest.MonkeyPatch) -> Callable[..., CountingEngine]:
     def put(latency: float = 0.0) -> CountingEngine:
         engine = CountingEngine(latency)
         monkeypatch.setenv("HARNESS_READ_PAGES", "0")  # its URLs do not exist
-        monkeypatch.setattr(Sources, "engines", lambda self, specs=(), waits=False: (engine,))
+        monkeypatch.setattr(Sources, "engines", lambda self, specs=(), **how: (engine,))
         return engine
 
     return put

@@ -268,7 +268,7 @@ def test_a_search_says_what_failed_and_who_answered(harness: Program, web: Any) 
     ended = harness("search", QUERY, "-e", "ddgs,pubmed")
     assert ended.code == 0
     warning, summary = ended.err.splitlines()
-    assert warning == "warning: it is down; try again later; ddgs is asked after the others for 60 s"
+    assert warning.startswith("warning: it is down; try again later; ddgs is asked after the others for 60 s")
     assert summary == "1 result from pubmed; 1 live call"
     assert "from the cache (exact" in harness("search", QUERY, "-e", "pubmed").err
     assert "from the cache (exact" in harness("search", QUERY, "-e", "ddgs,pubmed", "--offline").err
@@ -287,11 +287,11 @@ def test_a_search_that_every_engine_fails_is_one_error(harness: Program, web: An
 def test_a_snapshot_of_a_chain_is_replayed(harness: Program, web: Any, tmp_path: Path) -> None:
     """In an empty folder, without any engine: the same bytes, although the first engine had failed."""
     engines = web(ddgs=DOWN, pubmed=None)
-    first = harness("research", QUESTION, "-e", "ddgs,pubmed", "-e", "pubmed")
+    first = harness("research", QUESTION, "-e", "ddgs,pubmed")
     assert first.code == 0
     assert "<https://pubmed.example.org" in first.out
     run = newest(harness)
-    assert run["engine"] == "ddgs,pubmed+pubmed"
+    assert run["engine"] == "ddgs,pubmed"
     file = tmp_path / "run.snapshot"
     assert harness("cache", "export", file, "--run", run["id"]).code == 0
     asked = [len(engine.asked) for engine in engines.values()]

@@ -572,7 +572,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> Answering:
     monkeypatch.setattr(
         Sources,
         "engines",
-        lambda self, specs=(), waits=False: real(self, specs) if self._replay is not None else (made,),
+        lambda self, specs=(), **how: real(self, specs) if self._replay is not None else (made,),
     )
     return made
 

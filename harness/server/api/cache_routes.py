@@ -7,6 +7,7 @@ from fastapi import APIRouter, Query
 from harness.cache import KINDS
 from harness.core.freshness import HOUR
 from harness.core.keys import MAX_QUERY_CHARS
+from harness.research.search import engine_for
 from harness.server.api.history_routes import OriginChosen
 from harness.server.responses.cache_responses import (
     ClearRequest,
@@ -34,7 +35,7 @@ def explain(
     q: Annotated[str, Query(min_length=1, max_length=MAX_QUERY_CHARS, description="The query of the search.")],
 ) -> ExplainResponse:
     """Explain how a search would be answered: candidates, guards, decision. Searches nothing, changes nothing."""
-    engine = app.sources.engines()[0]
+    engine = engine_for(q, app.sources.engines(question=q), app.cache, app.settings.max_results)
     explained = app.cache.searches.explain(
         q, max_results=app.settings.max_results, engine=engine.name, options=engine.options
     )

@@ -11,6 +11,7 @@ from harness.core.keys import canonical_json
 from harness.core.origins import OriginChoice
 from harness.core.tables import KNOWLEDGE, RUNS, SEARCHES
 from harness.errors import InvalidInput, SearchError
+from harness.ports import single_engines
 from harness.research.history import MAX_LIMIT, MAX_OFFSET, HistoryPage, since_of
 from harness.research.search import ask_all
 from harness.server.responses.history_responses import (
@@ -103,7 +104,7 @@ def refresh(app: RequestApp, source: SourcePath, id: IdPath) -> RefreshResponse:
         raise InvalidInput(
             f"only searches can be refreshed, not {source}; research the question again, or update the document"
         )
-    for engine in app.sources.engines():
+    for engine in single_engines(app.sources.engines(question=found.entry.text)):
         if (engine.name, canonical_json(dict(engine.options))) == (found.about["engine"], found.about["options"]):
             settings = app.settings
             search = ask_all(

@@ -9,6 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from harness.core.search_engines import alternative_specs
 from harness.errors import InvalidInput
 from harness.settings import Settings
 
@@ -77,7 +78,7 @@ def engine_settings(settings: Settings, options: SearchOptions) -> tuple[tuple[s
     specs = _named(settings.engine, options.engines)
     language = _normalised(options.language)
     changes: dict[str, Any] = {}
-    for name in dict.fromkeys(map(_name, specs)):
+    for name in dict.fromkeys(_name(each) for spec in specs for each in alternative_specs(spec)):
         if language not in ANY_LANGUAGE:
             changes |= _in_language(name, language, settings)
         if options.time_range:

@@ -46,9 +46,12 @@ class Failover:
             if error is None:
                 self._failures.pop(place, None)
                 return
-            times = self._failures.get(place, (0, 0.0))[0] + 1
-            rest = min(MAX_REST, REST * 2 ** min(times - 1, 10))
-            self._failures[place] = (times, self._clock() + rest)
+            times, until = self._failures.get(place, (0, 0.0))
+            now = self._clock()
+            if times and until > now:  # searches at the same time fail together
+                return
+            rest = min(MAX_REST, REST * 2 ** min(times, 10))
+            self._failures[place] = (times + 1, now + rest)
         log.warning("%s; %s is asked after the others for %.0f s", error, engine.name, rest)
 
     def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
