@@ -99,7 +99,7 @@ def _write(path: Path, content: bytes) -> None:
         with path.open("wb") as device:
             device.write(content)
         return
-    with replacing(path.resolve()) as file:  # a symbolic link stays one
+    with replacing(Path(os.path.realpath(path))) as file:  # a symbolic link stays one
         if old and hasattr(os, "fchmod"):
             os.fchmod(file.fileno(), stat.S_IMODE(old.st_mode))
         file.write(content)

@@ -1,36 +1,54 @@
-"""Disagreement between sources: figures and dates that differ, and statements whose words contradict each other."""
+"""Disagreement between sources: figures and dates that differ, and statements that say the opposite."""
 
 import re
-from collections.abc import Iterator, Sequence
-from decimal import Decimal, InvalidOperation
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import ROUND_HALF_DOWN, ROUND_HALF_UP, Decimal, InvalidOperation
 from itertools import combinations
 
 from msgspec import Struct
 
 from harness.core.equivalence.reading import Reading, read
-from harness.core.required_terms import lacking_names, required_names
+from harness.core.required_terms import lacking_names, lacking_words, required_names, rival_terms
 from harness.core.support import supports
 from harness.core.text import stems
 
 MOST = 40
 """Statements that are compared; further ones are not."""
-SHARED = 0.6
-"""Least share (0..1) of the content words of two statements that both have, to be compared by words."""
 MOST_ROWS = 6
 """Statements of a disagreement that are shown."""
+SHARED = 0.75
+"""Least share (0..1) of the content words of two statements that both have, to be compared by words."""
+SHARED_BUT_OPPOSITES = 0.5
+"""That share where one word is the opposite of another."""
 FACTOR = 2
-"""Counts that differ by more than this are of different things."""
+"""Figures that differ by more than this are of different things."""
+ROUNDED = 1_000
+"""Zeros at the end of smaller figures are not taken for rounding."""
 
-_COUNTS = frozenset({"how many", "how long", "how old", "how far", "how often", "how fast", "how deep", "how big",
-                     "how tall"})  # fmt: skip
+_COUNTS = frozenset(
+    ("how many", "how long", "how old", "how far", "how often", "how fast", "how deep", "how big", "how tall")
+)
 _MEASURE = re.compile(
-    r"\b(population|inhabitants|height|elevation|length|width|depth|area|size|weight|mass|age|speed|distance|price|cost"
-    r"|number|rate|share|percentage|proportion|average|median|mean|temperature|capacity|duration|salary|gdp|revenue"
-    r"|budget|limit|maximum|minimum|prevalence|incidence|mortality|accuracy|frequency)\b",
+    r"\b(population|inhabitants|height|elevation|length|width|depth|area|size|weight|mass|heavy|age|speed|distance|price"
+    r"|cost|number|rate|share|percentage|proportion|average|median|mean|temperature|hot|cold|(?:boiling|melting) point"
+    r"|capacity|duration|timeout|salary|gdp|revenue|budget|limit|maximum|minimum|prevalence|incidence|mortality"
+    r"|accuracy|frequency)\b",
     re.IGNORECASE,
 )
-_AGAINST = ("negated", "opposites", "reversed")
-"""Words of the reasons that count here; the others also arise where two statements are about different things."""
+_LASTING = re.compile(
+    r"\b(high|tall|height|elevation|long|length|wide|width|deep|depth|far|distance|heavy|weight|mass|area|point)\b",
+    re.IGNORECASE,
+)
+"""Measures that stay the same over the years."""
+_BOUND = re.compile(
+    r"\b(?:more|less|fewer|greater|higher|lower) than\b|\bat (?:least|most)\b|\b(?:up to|over|under|between|from|before"
+    r"|after|since|until|by) \$?\d|\d\s?(?:to|-|–|or)\s?\$?\d|\d0s\b|^(?:table|figure|chapter|section|page|step)\s\d",
+    re.IGNORECASE,
+)
+"""Bounds, ranges, decades and labels: not one figure."""
+_HEDGED = re.compile(
+    r"\?|\b(?:believ|think|thought|claim|suppos|may|might|could|avoid|before|until|since|if|unless)\w*"
+)
 
 
 class Said(Struct, frozen=True):
@@ -42,16 +60,16 @@ class Said(Struct, frozen=True):
 
 
 def disagreements(question: str, said: Sequence[Said]) -> list[tuple[int, ...]]:
-    """Return groups of places in `said` whose statements disagree: first those with other figures (or dates) for what
-    the question asks, one statement a source and figure; then pairs that contradict each other. Never raises.
+    """Return groups of places in `said` whose statements disagree: first those with other figures (or years) for what
+    the question asks, each figure of a source once; then pairs that say the opposite. Never raises.
 
-    Figures are compared if they have the same unit and are said of the same years. A rounded figure agrees with the
-    one that it rounds.
+    Figures are compared if they have the same unit and are of like size, and, unless they last, are said of the same
+    years. Bounds and ranges are not compared. A rounded figure agrees with the one that it rounds.
     """
     held, asked = said[:MOST], read(question)
     figures = _of_figures(question, asked, held)
     used = set(figures)
-    pairs = [pair for pair in _contradicting(held) if used.isdisjoint(pair)]
+    pairs = [pair for pair in _opposed(held) if used.isdisjoint(pair)]
     return [*([figures] if figures else []), *_apart(pairs)]
 
 
@@ -69,60 +87,90 @@ def _of_figures(question: str, asked: Reading, held: Sequence[Said]) -> tuple[in
     names = required_names(question)
     for place, each in enumerate(held):
         found = read(each.text)
-        if asked.dates <= found.dates and _is_about(names, asked, each, found):
+        is_comparable = asked.dates <= found.dates and not _BOUND.search(each.text)
+        if is_comparable and _is_about(question, names, asked, each, found):
             for unit, value in _figures(question, asked, found):
                 by_unit.setdefault(unit, {})[place] = value
-    for values in by_unit.values():
-        places = _comparable(asked, held, values)
-        shown = {(held[place].source, values[place]): place for place in reversed(places)}
-        kept = sorted(shown.values())[:MOST_ROWS]
-        pairs = combinations(kept, 2)
-        if any(held[a].source != held[b].source and not _agree(values[a], values[b]) for a, b in pairs):
-            return tuple(kept)
+    for unit, values in by_unit.items():
+        for first in values:
+            places = _like(question, unit, first, held, values)
+            if shown := _shown(places, held, values, exact=unit == "year"):
+                return shown
     return ()
 
 
-def _is_about(names: tuple[str, ...], asked: Reading, said: Said, found: Reading) -> bool:
-    """Return whether a statement names something of the question; or begins with no other subject, in a source whose
-    title does.
+def _shown(
+    places: Sequence[int], held: Sequence[Said], values: Mapping[int, Decimal], *, exact: bool
+) -> tuple[int, ...]:
+    """Return the first place of each source and figure, those with another figure first; none if all agree."""
+    once = sorted({(held[place].source, values[place]): place for place in reversed(places)}.values())
+    against = [
+        (one, two)
+        for one, two in combinations(once, 2)
+        if held[one].source != held[two].source and not _agree(values[one], values[two], exact=exact)
+    ]
+    if not against:
+        return ()
+    most = [*against[0], *(place for place in once if place not in against[0])][:MOST_ROWS]
+    return tuple(sorted(most))
+
+
+def _is_about(question: str, names: tuple[str, ...], asked: Reading, said: Said, found: Reading) -> bool:
+    """Return whether a statement is about what is asked: it has all words of a name of the question, or begins with no
+    other subject in a source whose title has; no rival of a number; and what happened, if the question is when.
     """
-    if not names or lacking_names(names, said.text) != names:
+    if rival_terms(question, said.text):
+        return False
+    if "when" in asked.asks:
+        named = {word for name in names for word in stems(name)}
+        happened = stems(question) - named - {"year", "date", "day", "month", "time"}
+        if not happened <= stems(said.text):
+            return False
+    if not names or lacking_words(names, said.text) != names:
         return True
     first = found.words[0] if found.words else None
     begins = first is not None and found.plain.startswith(first.plain) and said.text[:1].isupper()
     other = first is not None and begins and first.form not in {word.form for word in asked.words}
-    return not other and lacking_names(names, said.title) != names
+    if lacking_names(names, said.text) == names:
+        return not other and lacking_words(names, said.title) != names
+    return first is not None and first.form in {word.form for word in asked.words} and not _other_name(names, said.text)
+
+
+def _other_name(names: tuple[str, ...], text: str) -> bool:
+    """Return whether a text has a longer or other name with a word of one of `names`: Mount Kailash, World War I."""
+    words = {word.casefold() for name in names for word in name.split()}
+    return any(
+        not {word.casefold() for word in name.split()} <= words and not words.isdisjoint(name.casefold().split())
+        for name in required_names(f"x {text}")
+    )
 
 
 def _figures(question: str, asked: Reading, found: Reading) -> Iterator[tuple[str, Decimal]]:
-    """Yield unit and value of what a statement says about what is asked, each unit once."""
+    """Yield unit and value of what a statement says about what is asked; none of a unit that it has twice."""
     if "when" in asked.asks:
         years = sorted(date for date in found.dates - asked.dates if date.isdecimal() and len(date) == 4)
         if len(years) == 1:
             yield "year", Decimal(years[0])
     elif not _COUNTS.isdisjoint(asked.asks) or _MEASURE.search(question):
-        units = set[str]()
-        bare = [quantity for quantity in found.quantities if not quantity.unit and quantity not in asked.quantities]
-        for quantity in found.quantities:
-            if quantity in asked.quantities or quantity.unit in units or (not quantity.unit and len(bare) > 1):
-                continue
-            try:
-                value = Decimal(quantity.value)
-            except InvalidOperation:  # a version
-                continue
-            units.add(quantity.unit)
-            yield quantity.unit, value
+        new = [quantity for quantity in found.quantities if quantity not in asked.quantities]
+        units = [quantity.unit for quantity in new]
+        for quantity in new:
+            if units.count(quantity.unit) == 1:
+                try:
+                    yield quantity.unit, Decimal(quantity.value)
+                except InvalidOperation:  # a version
+                    continue
 
 
-def _comparable(asked: Reading, held: Sequence[Said], values: dict[int, Decimal]) -> list[int]:
-    """Return the places whose figures are of the size of the first one, and not said of other years."""
-    first = next(iter(values))
-    years = _years(held[first].text)
+def _like(question: str, unit: str, first: int, held: Sequence[Said], values: Mapping[int, Decimal]) -> list[int]:
+    """Return the places whose figures are of the size of that of `first`, and said of the same years."""
+    if unit == "year":
+        return list(values)
+    years, lasting = _years(held[first].text), _LASTING.search(question) is not None
     return [
         place
         for place, value in values.items()
-        if "when" in asked.asks
-        or (_near(value, values[first]) and (not years or (_years(held[place].text) or years) == years))
+        if _near(value, values[first]) and (lasting or _years(held[place].text) == years)
     ]
 
 
@@ -135,26 +183,48 @@ def _near(one: Decimal, two: Decimal) -> bool:
     return high <= FACTOR * low
 
 
-def _agree(one: Decimal, two: Decimal) -> bool:
+def _agree(one: Decimal, two: Decimal, *, exact: bool) -> bool:
     """Return whether one figure is the other, or the other rounded to as many places as it has."""
-    return any(_places(rough) <= _places(fine) and round(fine, _places(rough)) == rough for rough, fine in
-               ((one, two), (two, one)))  # fmt: skip
+    if one == two or exact:
+        return one == two
+    return any(_rounds(rough, fine) for rough, fine in ((one, two), (two, one)))
+
+
+def _rounds(rough: Decimal, fine: Decimal) -> bool:
+    places = _places(rough)
+    if places > _places(fine):
+        return False
+    unit = Decimal(1).scaleb(-places)
+    return any((fine / unit).quantize(Decimal(1), way) * unit == rough for way in (ROUND_HALF_UP, ROUND_HALF_DOWN))
 
 
 def _places(value: Decimal) -> int:
-    """Return the number of decimal places; negative for zeros at the end of an integer."""
-    return -int(value.normalize().as_tuple().exponent)
+    """Return the number of decimal places; negative for zeros at the end of a large figure."""
+    places = -int(value.normalize().as_tuple().exponent)
+    return places if abs(value) >= ROUNDED else max(0, places)
 
 
-def _contradicting(held: Sequence[Said]) -> Iterator[tuple[int, int]]:
+def _opposed(held: Sequence[Said]) -> Iterator[tuple[int, int]]:
     words = [stems(each.text) for each in held]
     for one, two in combinations(range(len(held)), 2):
         shared = len(words[one] & words[two])
-        alike = shared > 1 and shared >= SHARED * len(words[one] | words[two])
-        if alike and held[one].source != held[two].source and _against(held[one].text, held[two].text):
+        share = shared / max(1, len(words[one] | words[two]))
+        different = shared > 1 and held[one].source != held[two].source
+        if different and share >= SHARED_BUT_OPPOSITES and _is_against(held[one].text, held[two].text, share):
             yield one, two
 
 
-def _against(one: str, two: str) -> bool:
+def _is_against(one: str, two: str, share: float) -> bool:
+    """Return whether one statement is the other negated, compared in the other direction, or with an opposite that is
+    not its subject ("low inflation", "high inflation").
+    """
+    if _HEDGED.search(one.lower()) or _HEDGED.search(two.lower()):
+        return False
     found = supports(one, two)
-    return found.contradicted and any(word in reason for word in _AGAINST for reason in found.reasons)
+    if not found.contradicted:
+        return False
+    if share >= SHARED and any("negated" in reason or "reversed" in reason for reason in found.reasons):
+        return True
+    return stems(" ".join(one.split()[:1])) == stems(" ".join(two.split()[:1])) and any(
+        "are opposites" in reason for reason in found.reasons
+    )

@@ -8,7 +8,7 @@ _PAPERS = frozenset(
     aclanthology.org openreview.net biorxiv.org medrxiv.org nature.com science.org sciencedirect.com springer.com
     link.springer.com wiley.com onlinelibrary.wiley.com plos.org journals.plos.org dl.acm.org ieeexplore.ieee.org
     jstor.org cell.com thelancet.com nejm.org bmj.com frontiersin.org mdpi.com tandfonline.com academic.oup.com
-    papers.nips.cc proceedings.neurips.cc proceedings.mlr.press""".split()
+    pnas.org papers.nips.cc proceedings.neurips.cc proceedings.mlr.press""".split()
 )
 _ENCYCLOPAEDIAS = frozenset("wikipedia.org britannica.com wikidata.org plato.stanford.edu".split())
 _FORUMS = frozenset(
@@ -22,9 +22,10 @@ _NEWS = frozenset(
 )
 _CODE = frozenset("github.com gitlab.com bitbucket.org codeberg.org sr.ht".split())
 _DOCUMENTATION = frozenset("readthedocs.io docs.rs developer.mozilla.org pkg.go.dev kubernetes.io".split())
-_DOCUMENTATION_HOST = re.compile(r"(?:docs?|documentation|developers?|dev|manual|api|learn|help|support)\.")
+_DOCUMENTATION_HOST = re.compile(r"(?:docs?|documentation|developers?|dev|manual|api|learn|help|support)\.[^.]+\.")
 _DOCUMENTATION_PATH = re.compile(r"/(?:docs?|documentation|manual|reference|api|guide)s?(?:/|$)", re.IGNORECASE)
-_PUBLIC = re.compile(r"\.(?:gov|mil|int)(?:\.[a-z]{2})?$|(?:^|\.)(?:europa\.eu|who\.int|un\.org|gov\.uk)$")
+MAX_HOST = 253
+_PUBLIC = re.compile(r"(?:^|\.)(?:gov|mil|int)(?:\.[a-z]{2})?$|(?:^|\.)(?:europa\.eu|who\.int|un\.org|gov\.uk)$")
 
 
 def source_kind(url: str, doi: str = "") -> str:
@@ -33,18 +34,18 @@ def source_kind(url: str, doi: str = "") -> str:
     """
     try:
         parts = urlsplit(url)
-        host = (parts.hostname or "").lower().removeprefix("www.")
+        host = (parts.hostname or "").lower().removeprefix("www.").rstrip(".")[-MAX_HOST:]
     except ValueError:
         return "page"
     if parts.scheme not in {"http", "https"}:
         return "documentation" if parts.scheme == "pydoc" else "document"
     kinds = (
-        ("paper", bool(doi) or _is_of(host, _PAPERS)),
+        ("paper", bool(doi) or _is_of(host, _PAPERS) or (host == "ncbi.nlm.nih.gov" and "/pmc/" in parts.path)),
         ("encyclopaedia", _is_of(host, _ENCYCLOPAEDIAS)),
         ("forum", _is_of(host, _FORUMS)),
         ("news", _is_of(host, _NEWS)),
-        ("code", _is_of(host, _CODE)),
         ("documentation", _is_of(host, _DOCUMENTATION) or _DOCUMENTATION_HOST.match(host)),
+        ("code", _is_of(host, _CODE)),
         ("documentation", _DOCUMENTATION_PATH.search(parts.path)),
         ("official", _PUBLIC.search(host)),
     )

@@ -2,48 +2,71 @@
 
 import re
 
-from harness.core.required_terms import required_names
 from harness.core.text import content_words, one_line
 
 MOST = 4
 """More parts are left together."""
+MAX_CHARS = 1_000
 
-_ASKS = (
-    r"(?:what|how|why|when|where|which|who|whose|whether)\b"
-    r"|(?:is|are|was|were|do|does|did|can|could|should|will|has|have) (?:it|they|this|that|these|those|there|its"
-    r"|the|an?|one|i|we|you)\b"
+_BE = r"(?:is|are|was|were|do|does|did|can|could|should|would|will|has|have|had|may|might|must)"
+_WH = r"(?:what|how|why|when|where|which|who|whose)"
+_DIRECT = (
+    rf"(?:(?:what|how|why|when|where|who) {_BE}\b|(?:which|whose|what|how) [\w-]+(?: [\w-]+)? {_BE}\b"
+    rf"|{_BE} (?:it|they|this|that|these|those|there|its|the|an?|one|i|we|you)\b|what happens\b"
+    r"|who (?:first )?(?:[a-z]+ed|wrote|made|built|won|led|began|ran|won)\b)"
 )
-_BETWEEN = re.compile(
-    rf"(?:\?|[,;.])\s+(?:and |but |or )?(?=(?:{_ASKS}))|\s+(?:and|but)\s+(?=(?:{_ASKS}))", re.IGNORECASE
+"""How a direct question begins; "when it expires" and "which won the prize" are clauses of another one."""
+_BETWEEN = re.compile(rf"(?:\?|;)\s+(?:and |but |or )?|,? (?:and|but|or) (?={_DIRECT})|, (?={_DIRECT})", re.IGNORECASE)
+_BEGINS = re.compile(_DIRECT, re.IGNORECASE)
+_FIRST = re.compile(rf"(?:{_WH}|{_BE})\b", re.IGNORECASE)
+_INNER = re.compile(rf"\b{_WH}\b", re.IGNORECASE)
+_OPENING = re.compile(
+    r"^(?:what|which|who|whose|why|when|where|how(?: (?:high|tall|long|old|far|big|large|much|many|often|deep))?)?"
+    rf"\s*(?:{_BE}\s+)?(?:(?:the|an?|i|you|we|one)\s+)?",
+    re.IGNORECASE,
 )
-_BEGINS = re.compile(_ASKS, re.IGNORECASE)
-_PRONOUN = re.compile(r"\b(?:it|its|they|them|their|this|these|that|those|he|she|his|her)\b", re.IGNORECASE)
+_PRONOUN = re.compile(
+    r"\b(?:it|its|they|them|their|this|these|that|those|he|she|his|her|instead|meanwhile|else)\b", re.IGNORECASE
+)
 _INDIRECT = re.compile(
-    r"\b(?:explain|describe|know|tell|ask|wonder|depends?|see|show|understand)\b[^,?]*$", re.IGNORECASE
+    r"\b(?:explain|describe|know|tell|ask|wonder|depends?|see|show|understand|find out)\b", re.IGNORECASE
 )
-_ABOUT = 6
-"""Content words of the first part that say what a pronoun in a later part is about."""
+_ABOUT = 8
+"""Words of the first part that say what a pronoun in a later part is about."""
 
 
 def sub_questions(question: str) -> tuple[str, ...]:
     """Return the parts of a compound question in order, each a question that can be searched by itself; none if it is
-    a single question. A part with a pronoun, or with less than two content words, names the subject of the first part
-    in brackets. Never raises.
+    a single question, or is not clearly compound. A part with a pronoun, or with less than two content words, names the
+    subject of the first part in brackets. Never raises.
     """
-    parts = [part.strip(" ,;?!.") for part in _BETWEEN.split(one_line(question))]
+    text = one_line(question)
+    if len(text) > MAX_CHARS:
+        return ()
+    parts = list(dict.fromkeys(part.strip(" ,;?!.") for part in _BETWEEN.split(text)))
     parts = [part for part in parts if part]
-    if not 1 < len(parts) <= MOST or not all(_BEGINS.match(part) for part in parts[1:]):
+    if not 1 < len(parts) <= MOST or not content_words(parts[0]):
         return ()
-    if not _BEGINS.match(parts[0]) or _INDIRECT.search(parts[0]) or not content_words(parts[0]):
+    if not (_is_whole(_FIRST, parts[0]) and all(_is_whole(_BEGINS, part) for part in parts[1:])):
         return ()
-    about = " ".join(required_names(parts[0]) or dict.fromkeys(content_words(parts[0])[:_ABOUT]))
+    about = " ".join(_OPENING.sub("", parts[0], count=1).split()[:_ABOUT])
     return tuple(_whole(part, about if place else "") for place, part in enumerate(parts))
+
+
+def _is_whole(begins: re.Pattern[str], part: str) -> bool:
+    """Return whether a part is a question by itself: it `begins` as one, and has no clause that could belong to
+    another.
+    """
+    found = begins.match(part)
+    if found is None or _INNER.search(part, found.end()):
+        return False
+    says = bool(content_words(part) or _PRONOUN.search(part))
+    return says and ", to " not in part and not _INDIRECT.search(part)
 
 
 def _whole(part: str, about: str) -> str:
     """Return a part as a question, with what it is about if it does not say so itself."""
-    names = content_words(part)
     asked = part[0].upper() + part[1:]
-    if about and (_PRONOUN.search(part) or len(names) < 2):
+    if about and (_PRONOUN.search(part) or len(content_words(part)) < 2):
         return f"{asked} ({about})?"
     return f"{asked}?"

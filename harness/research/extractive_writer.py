@@ -112,7 +112,7 @@ def _by_source(plan: Plan, evidence: Sequence[Evidence]) -> dict[str, list[Evide
     for part in parts:
         title = part[0].source.title if len({found.source.url for found in part}) == 1 else FURTHER
         name, number = title, 2
-        while name in placed:
+        while name in placed or name in (KEY_POINTS, DISAGREEMENTS):
             name, number = f"{title} ({number})", number + 1
         placed[name] = _in_order(part)
     return placed

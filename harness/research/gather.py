@@ -7,6 +7,7 @@ from msgspec import structs
 from msgspec.structs import replace
 
 from harness.core.keys import canonical_url
+from harness.core.pages import Page
 from harness.core.papers import identities
 from harness.core.text import one_line
 from harness.errors import SearchError
@@ -85,7 +86,9 @@ class Gatherer:
         queries: Sequence[str] = [query for query in plan.queries if query not in reuse.spared]
         self._note_reused(reuse.passages, len(reuse.spared))
         if reuse.passages:
-            self._sources.update((source.url, source) for source in sources_of(reuse.passages))
+            for source in sources_of(reuse.passages):
+                self._sources[source.url] = source
+                self._named.update(dict.fromkeys(identities(source.url, source.title), source.url))
             score = self._scorer.score(documents_of(self._sources.values()), [])
             self._end_round(Round((), (), score.novelty, score.score), relevant=score.relevant)
         reason: StopReason | None = None if queries else "answered from the library"
@@ -214,8 +217,23 @@ class Gatherer:
             most = min(most, max(0, self._gathering.max_live_calls - self._live))
         chosen = [url for url, _ in self._untried(question, asked, most)][:most]
         self._tried.update(chosen)
-        read = read_all(
-            [self._sources[url].full_text or url for url in chosen],
+        texts = [self._sources[url].full_text or url for url in chosen]
+        read = self._pages(texts, what)
+        self._live += len(read)
+        unread = [place for place, url in enumerate(chosen) if read[place][1] is None and texts[place] != url]
+        if unread and self._calls_left(len(unread)):  # the page about a paper has at least its abstract
+            for place, again in zip(unread, self._pages([chosen[place] for place in unread], what), strict=True):
+                read[place] = again
+            self._live += len(unread)
+        found = [(url, page) for url, (_, page) in zip(chosen, read, strict=True) if page and page.text]
+        for url, page in found:
+            known = _described(self._sources[url], structs.asdict(page))
+            self._sources[url] = replace(known.with_text(page.text), read=True)
+        return [reading for reading, _ in read], [SourceText(url, page.text) for url, page in found]
+
+    def _pages(self, urls: Sequence[str], what: str) -> list[tuple[PageReading, Page | None]]:
+        return read_all(
+            urls,
             self._cache,
             self._services.reader,
             ttl=self._fetch.page_ttl,
@@ -223,12 +241,6 @@ class Gatherer:
             progress=self._services.progress,
             what=what,
         )
-        self._live += len(read)
-        found = [(url, page) for url, (_, page) in zip(chosen, read, strict=True) if page and page.text]
-        for url, page in found:
-            known = _described(self._sources[url], structs.asdict(page))
-            self._sources[url] = replace(known.with_text(page.text), read=True)
-        return [reading for reading, _ in read], [SourceText(url, page.text) for url, page in found]
 
     def _untried(self, question: str, asked: Sequence[EngineSearch], most: int) -> list[Found]:
         """Return the results whose pages can be read and were not tried yet, best first."""
@@ -288,4 +300,6 @@ def _text(result: Mapping[str, Any], field: str) -> str:
 def _described(source: GatheredSource, result: Mapping[str, Any]) -> GatheredSource:
     """Return the source with what a result says about it and no earlier one did."""
     about = {field: _text(result, field) for field in ABOUT if not getattr(source, field)}
+    if not about.get("full_text", "").startswith(READABLE):
+        about.pop("full_text", None)
     return replace(source, **{field: value for field, value in about.items() if value})

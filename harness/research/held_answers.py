@@ -17,7 +17,7 @@ from harness.errors import StoreError
 from harness.library import FoundPassage, HeldPassage, Library
 from harness.library.held_passages import engine_id
 from harness.library.library_engine import results_of
-from harness.ports import Progress, SearchEngine, alternatives_of, single_engines, silent
+from harness.ports import Progress, SearchEngine, alternatives_of, silent, single_engines
 from harness.research.relevance import Wording
 from harness.research.search import EngineSearch, ReusedAnswer
 from harness.settings import GatheringSettings, Settings

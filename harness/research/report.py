@@ -18,7 +18,10 @@ DISAGREEMENTS = "Where sources disagree"
 
 WEB = ("http://", "https://")
 _LINKED = (*WEB, "file://", "pydoc:")
-_MARKUP = re.compile(r"([\\`*_<>#|~]|\](?=[(\[:]))")
+_MARKUP = re.compile(r"([\\`*_<>#|~]|\](?=[(\[:])|&(?=[#\w]))")
+_BLOCK = re.compile(r"^([-+=]|\d+(?=[.)]))")
+"""What would begin a list or a line at the beginning of a text."""
+_UNSAFE = re.compile(r"[\s<>\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 class Citation(Struct, frozen=True):
@@ -154,7 +157,7 @@ class Report(Struct, frozen=True):
 
     def markdown(self) -> str:
         """Return the report as Markdown (CommonMark, and tables); source text is escaped, so it is never markup."""
-        blocks = [f"# {_escaped(self.title)}", *([f"> {_escaped(self.remark)}"] if self.remark else [])]
+        blocks = [f"# {_escaped(self.title)}", *([f"> {_line(self.remark)}"] if self.remark else [])]
         for section, paragraphs in self.sections:
             blocks.append(f"## {_escaped(section)}")
             blocks += self._blocks(section, paragraphs)
@@ -162,7 +165,7 @@ class Report(Struct, frozen=True):
             blocks.append("## Quotations")
             blocks.append("\n".join(f"- [{_mark(each)}] “{_escaped(each.quotation)}”" for each in written))
         if self.limits:
-            blocks += ["## Limits", "\n".join(f"- {_escaped(limit)}" for limit in self.limits)]
+            blocks += ["## Limits", "\n".join(f"- {_line(limit)}" for limit in self.limits)]
         blocks.append("## Sources")
         blocks.append("\n".join(map(_listed, self.sources)))
         blocks.append(self.checks)
@@ -171,7 +174,9 @@ class Report(Struct, frozen=True):
     def _blocks(self, section: str, paragraphs: Sequence[Sequence[Citation]]) -> Iterator[str]:
         if section == DISAGREEMENTS:
             for rows in paragraphs:
-                lines = [f"| {_number(each)} | {_cited(each)} | {self.date_of(each.number)} |" for each in rows]
+                lines = [
+                    f"| {_number(each)} | {_cited(each)} | {_escaped(self.date_of(each.number))} |" for each in rows
+                ]
                 yield "\n".join(["| Source | Says | Date |", "| --- | --- | --- |", *lines])
         elif section == KEY_POINTS:
             yield "\n".join(f"- {' '.join(map(_cited, part))}" for part in paragraphs)
@@ -184,7 +189,7 @@ def _number(citation: Citation) -> str:
 
 
 def _listed(source: CitedSource) -> str:
-    title, about = _escaped(source.title), _escaped(source.described)
+    title, about = _line(source.title), _escaped(source.described)
     return f"{source.number}. {title}{'' if title.endswith(('.', '?', '!')) else '.'} {about}. {_address(source.url)}"
 
 
@@ -222,13 +227,18 @@ def _escaped(text: str) -> str:
     return _MARKUP.sub(r"\\\1", clean(one_line(text), len(text)))
 
 
+def _line(text: str) -> str:
+    """Return a text that begins a line: it is no list, whatever it begins with."""
+    return _BLOCK.sub(lambda found: f"\\{found[1]}" if not found[1].isdecimal() else f"{found[1]}\\", _escaped(text))
+
+
 def _address(url: str) -> str:
     """Return a link that cannot break out of its angle brackets; a URL of an unknown scheme becomes text."""
     if not url.startswith(_LINKED):
         return _escaped(url)
-    safe = re.sub(r"[\s<>]", _percent, url)
+    safe = _UNSAFE.sub(_percent, url)
     return f"<{safe}>"
 
 
 def _percent(bad: re.Match[str]) -> str:
-    return f"%{ord(bad[0]):02X}"
+    return "".join(f"%{byte:02X}" for byte in bad[0].encode(errors="replace"))

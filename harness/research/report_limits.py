@@ -2,8 +2,10 @@
 
 import time
 from collections.abc import Iterator, Sequence
-from urllib.parse import urlsplit
 
+from msgspec.structs import replace
+
+from harness.core.keys import host_in
 from harness.core.text import one_line, shorten
 from harness.research.evidence import Evidence
 from harness.research.gathering import Gathered
@@ -25,8 +27,8 @@ def limits_of(plan: Plan, gathered: Gathered, evidence: Sequence[Evidence], repo
 def _limits(plan: Plan, gathered: Gathered, evidence: Sequence[Evidence], report: Report) -> Iterator[str]:
     quoted = report.quotations
     if quoted and (missing := set.intersection(*(set(each.lacks) for each in quoted))):
-        terms = tuple(term for term in quoted[0].lacks if term in missing)
-        yield f"No quoted passage answers for {' or '.join(terms)}: each {lacking_note(quoted[0])}."
+        common = replace(quoted[0], lacks=tuple(term for term in quoted[0].lacks if term in missing))
+        yield f"No quoted passage answers for {' or '.join(common.lacks)}: each {lacking_note(common)}."
     for place, part in enumerate(plan.parts):
         if all(found.part != place for found in evidence):
             yield f"Nothing was found that answers: {shorten(part, 200)}"
@@ -41,7 +43,7 @@ def _failures(gathered: Gathered) -> Iterator[str]:
         engines = list(dict.fromkeys(each.engine for each in searches))
         yield f"{_count(len(searches), 'search', 'searches')} failed: {_named(engines)}."
     if pages := [each for each in gathered.pages if each.answered_by == "failed"]:
-        hosts = list(dict.fromkeys(urlsplit(each.url).netloc for each in pages))
+        hosts = list(dict.fromkeys(host_in(each.url) or "an unusable address" for each in pages))
         yield f"{_count(len(pages), 'page', 'pages')} could not be read: {_named(hosts)}."
 
 

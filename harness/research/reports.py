@@ -55,7 +55,7 @@ def as_html(saved: SavedReport, now: float) -> str:
         for name, value in front_matter(saved, now).items()
         if name != "question"
     )
-    remark = f'<p class="remark">{escape(report.remark)}</p>' if report.remark else ""
+    remark = f'<p class="remark">{escape(_plain(report.remark))}</p>' if report.remark else ""
     limits = "".join(f"<li>{escape(limit)}</li>" for limit in report.limits)
     sources = "".join(
         f'<li id="source-{source.number}">{escape(_plain(source.title))}, {escape(_plain(source.described))}'
@@ -81,7 +81,7 @@ def as_html(saved: SavedReport, now: float) -> str:
 def _sections(report: Report) -> list[str]:
     blocks = []
     for section, paragraphs in report.sections:
-        blocks.append(f"<section><h2>{escape(section)}</h2>")
+        blocks.append(f"<section><h2>{escape(_plain(section))}</h2>")
         if section == DISAGREEMENTS:
             blocks += [_compared(report, rows) for rows in paragraphs]
         else:

@@ -109,7 +109,7 @@ def test_figures_of_other_years_are_not_compared(question: str, one: str, two: s
 @pytest.mark.parametrize(
     ("question", "one", "two"),
     [
-        ("When was the tower built?", "The tower was built in 1889.", "The tower was completed in 1887."),
+        ("When was the tower built?", "The tower was built in 1889.", "The tower was built in 1887."),
         ("When was Shakespeare born?", "Shakespeare was born in April 1564.", "Shakespeare was born in 1563."),
         ("In which year did Columbus land?", "Columbus landed in 1492.", "In 1493 Columbus landed."),
     ],
