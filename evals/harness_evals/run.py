@@ -16,7 +16,7 @@ from harness.core.origins import RunOrigin
 from harness.errors import HarnessError
 from harness.research.result import Research
 from harness.research.stage_traces import stages_of
-from harness.settings import Settings
+from harness.settings import Settings, is_secret
 from harness.settings.mode import Mode
 from harness_evals.outcome import Cited, Cost, Outcome
 from harness_evals.tasks import Task
@@ -143,12 +143,16 @@ def versions() -> dict[str, str]:
 def recorded_settings(settings: Settings) -> dict[str, Any]:
     """Return the settings that affect results, as logged, without secrets and paths."""
     kept: Mapping[str, Any] = structs.asdict(settings)
-    return {name: _plain(value) for name, value in kept.items() if name not in _NOT_RECORDED and value is not None}
+    return {name: _plain(value) for name, value in kept.items() if _is_recorded(name) and value is not None}
+
+
+def _is_recorded(name: str) -> bool:
+    return name not in _NOT_RECORDED and not is_secret(name)
 
 
 _NOT_RECORDED = frozenset(
     {
-        *("data_dir", "store", "proxy", "searxng_url", "pubmed_api_key", "pubmed_email", "token", "log_level"),
+        *("data_dir", "pubmed_email", "contact_email", "log_level"),
         *("vector_store", "knowledge_ttl_hours", "knowledge_floor", "tool_ttl_hours"),  # do not affect research
     }
 )

@@ -19,7 +19,7 @@ MOST_ROWS = 6
 SHARED = 0.75
 """Least share (0..1) of the content words of two statements that both have, to be compared by words."""
 SHARED_BUT_OPPOSITES = 0.5
-"""That share where one word is the opposite of another."""
+"""Least share where one word is the opposite of another."""
 FACTOR = 2
 """Figures that differ by more than this are of different things."""
 ROUNDED = 1_000
@@ -116,7 +116,7 @@ def _shown(
 
 
 def _is_about(question: str, names: tuple[str, ...], asked: Reading, said: Said, found: Reading) -> bool:
-    """Return whether a statement is about what is asked: it has all words of a name of the question, or begins with no
+    """Return whether a statement is about the question: it has all words of a name of the question, or begins with no
     other subject in a source whose title has; no rival of a number; and what happened, if the question is when.
     """
     if rival_terms(question, said.text):
@@ -146,7 +146,7 @@ def _other_name(names: tuple[str, ...], text: str) -> bool:
 
 
 def _figures(question: str, asked: Reading, found: Reading) -> Iterator[tuple[str, Decimal]]:
-    """Yield unit and value of what a statement says about what is asked; none of a unit that it has twice."""
+    """Yield unit and value of what a statement says about the question; none of a unit that it has twice."""
     if "when" in asked.asks:
         years = sorted(date for date in found.dates - asked.dates if date.isdecimal() and len(date) == 4)
         if len(years) == 1:

@@ -10,7 +10,7 @@ from msgspec import Struct
 from harness.core.text import one_line, stems, words
 
 WEB = "the web"
-"""Stands for the engine of the web that is set up."""
+"""Place of the engine for the whole web."""
 MAX_NAMED, MAX_WORDS, MAX_CHARS = 3, 200, 5_000
 _AMBIGUOUS = frozenset("paper papers theory react".split())
 """Words that say nothing by themselves: what paper size, how do people react."""

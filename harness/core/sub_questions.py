@@ -15,7 +15,7 @@ _DIRECT = (
     rf"|{_BE} (?:it|they|this|that|these|those|there|its|the|an?|one|i|we|you)\b|what happens\b"
     r"|who (?:first )?(?:[a-z]+ed|wrote|made|built|won|led|began|ran|won)\b)"
 )
-"""How a direct question begins; "when it expires" and "which won the prize" are clauses of another one."""
+"""Beginning of a direct question; "when it expires" and "which won the prize" are clauses of another one."""
 _BETWEEN = re.compile(rf"(?:\?|;)\s+(?:and |but |or )?|,? (?:and|but|or) (?={_DIRECT})|, (?={_DIRECT})", re.IGNORECASE)
 _BEGINS = re.compile(_DIRECT, re.IGNORECASE)
 _FIRST = re.compile(rf"(?:{_WH}|{_BE})\b", re.IGNORECASE)

@@ -18,7 +18,7 @@ MAX_KEY_PART = 30
 
 _DATE = re.compile(r"\d{4}(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?)?(?!\d)", re.ASCII)
 _SEPARATOR = re.compile(r"\b(?:and|others)\b|,", re.IGNORECASE | re.ASCII)
-"""What BibTeX reads as the end of a name, or of a part of it."""
+"""Signs that BibTeX reads as the end of a name, or of a part of it."""
 _INITIALS = re.compile(r"[A-Z](?:[.-]?[A-Z]){0,2}\.?")
 _PARTICLES = frozenset("al bin da das de del della den der di do dos du el ibn la le ter van von zu zur".split())
 _CORPORATE = frozenset("& and for of the".split())

@@ -84,7 +84,7 @@ def _by_question(plan: Plan, excerpts: Sequence[Evidence], against: Sequence[Evi
 
 
 def _without(found: Evidence, compared: set[str]) -> Evidence:
-    """Return an excerpt without the sentences that are shown beside others."""
+    """Return an excerpt without the sentences that are shown in the table."""
     return replace(found, sentences=tuple(each for each in found.sentences if each not in compared))
 
 

@@ -20,7 +20,7 @@ WEB = ("http://", "https://")
 _LINKED = (*WEB, "file://", "pydoc:")
 _MARKUP = re.compile(r"([\\`*_<>#|~]|\](?=[(\[:])|&(?=[#\w]))")
 _BLOCK = re.compile(r"^([-+=]|\d+(?=[.)]))")
-"""What would begin a list or a line at the beginning of a text."""
+"""Signs that begin a list or a line where a text begins."""
 _UNSAFE = re.compile(r"[\s<>\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
@@ -85,7 +85,7 @@ class CitedSource(Struct, frozen=True, omit_defaults=True):
 
     @property
     def described(self) -> str:
-        """What is known about it, in words: authors, site, date, kind, whether it was read."""
+        """Description in words: authors, site, date, kind, whether it was read."""
         of_web = self.url.startswith(WEB)
         seen = self.read_on or ("page read" if self.read else "excerpt of search results" if of_web else "")
         return ", ".join(part for part in (self.authors, self.site, self.date, self.kind, seen) if part)

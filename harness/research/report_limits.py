@@ -1,4 +1,4 @@
-"""What a report does not rest on, in sentences."""
+"""Limits of a report, in sentences."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ MAX_NAMED = 3
 
 def limits_of(plan: Plan, gathered: Gathered, evidence: Sequence[Evidence], report: Report) -> tuple[str, ...]:
     """Return the limits of a report: terms and sub-questions that nothing answers, what failed, what was seen only as
-    an excerpt, how old the sources are, and what was read before. The same research has the same limits.
+    an excerpt, how old the sources are, and what earlier questions read. The same research has the same limits.
     """
     return tuple(_limits(plan, gathered, evidence, report))
 

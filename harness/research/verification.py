@@ -32,7 +32,7 @@ _MARKDOWN_RUN = re.compile(r'^run: "([0-9a-f-]{1,40})"$', re.MULTILINE)
 _HTML_RUN = re.compile(r"<dt>run</dt><dd>([0-9a-f-]{1,40})</dd>")
 _HTML_DATE = re.compile(r"<dt>date</dt><dd>[0-9: UTC-]{1,30}</dd>")
 _NOT_COMPARED = (b"pk\x03\x04", b"%pdf-", b"@article{", b"@online{")
-"""How files of the forms begin that are not compared with the run, in lower case."""
+"""Beginnings of files of the forms that are not compared with the run, in lower case."""
 _VERIFIABLE = "only .json, .md and .html files can be verified"
 
 

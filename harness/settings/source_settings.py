@@ -61,7 +61,7 @@ class EngineSettings(Struct, frozen=True, kw_only=True):
         Secret | None, Meta(description="key of OpenAlex, free: 1,000 searches a day instead of 100")
     ] = None
     semanticscholar_api_key: Annotated[
-        Secret | None, Meta(description="key of Semantic Scholar: a share of its own instead of the public one")
+        Secret | None, Meta(description="key of Semantic Scholar: a separate share instead of the public one")
     ] = None
     github_token: Annotated[
         Secret | None, Meta(description="token of GitHub: 30 searches a minute instead of 10, and code")

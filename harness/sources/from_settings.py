@@ -143,7 +143,7 @@ class Sources:
                 self._chains[key] = Failover([self._engine(each, waits=waits) for each in alternatives])
             return self._chains[key]
         if spec == AUTO:
-            raise InvalidInput(f"{AUTO} cannot stand in for another engine; give it by itself: --engine {AUTO}")
+            raise InvalidInput(f"{AUTO} cannot replace another engine; give it by itself: --engine {AUTO}")
         name, _, argument = spec.partition(":")
         settings = self._settings
         if name == "corpus":

@@ -131,7 +131,7 @@ def test_the_line_is_not_for_everyone(harness: Program) -> None:
 
 
 def test_the_setting_works_as_the_option(harness: Program, web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From the environment, without an option."""
+    """The environment sets it, without an option."""
     monkeypatch.setenv("HARNESS_ENGINE", "auto")
     assert "about medicine" in harness("search", MEDICAL).err
     assert sorted(web.asked) == sorted(CHOSEN)
@@ -154,7 +154,7 @@ def test_engines_with_a_key_stand_in_for_the_web(
 
 
 def test_without_a_key_an_engine_is_not_chosen(harness: Program, web: Web) -> None:
-    """If the web fails, the others answer, and the failure is told."""
+    """If the web fails, the others answer, and the failure is reported."""
     web.failing = {"ddgs"}
     ended = harness("search", MEDICAL, "-e", "auto", "--json")
     assert ended.code == 0

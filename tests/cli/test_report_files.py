@@ -218,7 +218,7 @@ def test_an_old_file_stays_until_the_new_one_is_complete(
     harness: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str,
     failure: BaseException, code: int, told: str,
 ) -> None:  # fmt: skip
-    """A full disk or Ctrl-C leaves it as it was, and nothing beside it."""
+    """A full disk or Ctrl-C leaves it as it was, and nothing next to it."""
     keep()
     (tmp_path / name).write_text(OLD)
 
@@ -315,7 +315,7 @@ def test_a_report_without_sentences_is_a_file(harness: Program, tmp_path: Path, 
 
 
 def test_help_names_the_suffixes(harness: Program, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of both commands, in lines that fit a terminal of 80 columns."""
+    """Both commands have it, in lines that fit a terminal of 80 columns."""
     monkeypatch.setenv("COLUMNS", "80")
     for command in ("show", "research"):
         lines = harness(command, "--help").out.splitlines()

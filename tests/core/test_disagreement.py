@@ -1,4 +1,4 @@
-"""Sources that disagree: other figures and dates for what is asked, and statements that contradict each other."""
+"""Sources that disagree: other figures and dates for the question, and statements that contradict each other."""
 
 import time
 from itertools import combinations
@@ -264,7 +264,7 @@ def test_no_text_raises_and_every_group_has_several_sources(question: str, said:
     ],
 )
 def test_a_number_of_any_length_is_compared(one: str, two: str) -> None:
-    """Also with more digits than decimal arithmetic has, other digits, and broken characters beside it."""
+    """Also with more digits than decimal arithmetic has, other digits, and broken characters next to it."""
     assert found("How many are there?", f"There are {one} items.", f"There are {two} items.") == [(0, 1)]
 
 

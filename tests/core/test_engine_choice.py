@@ -43,7 +43,7 @@ def test_the_subject_of_a_question_is_found(subject: str, question: str) -> None
     ],
 )
 def test_each_subject_has_its_engines(question: str, engines: tuple[str, ...]) -> None:
-    """Those of the field first, and always the web."""
+    """The engines of the field come first, then always the web."""
     assert chosen_engines(question, "ddgs").specs == engines
 
 

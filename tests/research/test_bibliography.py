@@ -172,7 +172,7 @@ def test_csl_of_a_paper() -> None:
     ],
 )
 def test_only_dates_are_dates(date: str, known: str) -> None:
-    """What is not a date is left out, and a date has its year."""
+    """Anything but a date is left out, and a date has its year."""
     (entry,) = parsed(CitedSource(1, "T", "https://x.org/", date=date))
     assert (entry.get("date", ""), entry.get("year", "")) == (known, known[:4])
 

@@ -93,7 +93,7 @@ def test_an_answer_is_cached_for_the_engine_that_gave_it(cache: Cache) -> None:
 
 
 def test_what_an_engine_found_alone_answers_in_a_chain(cache: Cache) -> None:
-    """Of the first engine, and of a later one when those before it fail."""
+    """Answers of the first engine, and of a later one when those before it fail."""
     ask(cache, Engine("second"))
     first, second = Engine("first", DOWN), Engine("second")
     assert outcome(cache, Failover([first, second])) == ("second", "exact")
@@ -213,7 +213,7 @@ def test_the_same_research_gives_the_same_report(cache: Cache, embedder: Any) ->
 
 
 def test_a_stopped_research_continues_with_the_chain(cache: Cache, embedder: Any) -> None:
-    """What an engine answered before the stop is not asked of it again, and the report is the same."""
+    """Answers of an engine before the stop is not asked of it again, and the report is the same."""
     whole = Failover([Engine("first", DOWN), Engine("second")])
     expected = researcher(Cache(MemoryStore()), whole, embedder).run(QUESTION).report
     second, answered = Engine("second"), list[str]()
@@ -315,7 +315,7 @@ def test_a_replay_asks_no_engine_for_another_question(harness: Program, web: Any
 
 
 def test_a_run_with_a_chain_is_resumed_with_it(harness: Program, web: Any) -> None:
-    """No option is repeated, its record keeps the commas, and what was found is not asked for again."""
+    """No option is repeated, its record keeps the commas, and the results is not asked for again."""
     engines = web(ddgs=DOWN, pubmed=None)
     first = harness("research", QUESTION, "-e", "ddgs,pubmed", "--json").told
     asked = len(engines["pubmed"].asked)

@@ -186,7 +186,7 @@ class Described(Library):
 
 
 def test_a_page_adds_what_no_result_said(cache: Cache, embedder: Any) -> None:
-    """What a result said stays; both are in the description of the cited source."""
+    """Details of a result stay; both are in the description of the cited source."""
     found = ask(cache, {"a": [paper(1, BLOG, date="2020")]}, embedder, reader=Described({BLOG: text(0.95, 7)}))
     source = only(found)
     assert (source.date, source.authors, source.site, source.doi) == ("2020", "P. Bee", "Page site", "10.1000/page")
@@ -220,7 +220,7 @@ def test_a_paper_is_quoted_under_one_number(cache: Cache, embedder: Any) -> None
 
 
 def test_the_same_question_again_joins_the_same_papers(cache: Cache, embedder: Any) -> None:
-    """From the cache: the same sources, in the same order, without a search."""
+    """The cache gives the same sources, in the same order, without a search."""
     results = [paper(1, ARXIV, title=TITLE), paper(2, NATURE, title=TITLE, date="2020"), paper(3, BLOG, full_text=FULL)]
     library = Library({FULL: text(0.95, 7), ARXIV: text(0.9, 8)})
     first, second = (ask(cache, {"a": results}, embedder, reader=library) for _ in range(2))

@@ -42,7 +42,7 @@ def shape(report: Report) -> dict[str, list[list[str]]]:
 
 
 def many(count: int, **own: Any) -> list[Evidence]:
-    """Return excerpts of one sentence, each of its own source."""
+    """Return excerpts of one sentence, each that is separate source."""
     return [excerpt(f"Sentence {n}.", source=n, **own) for n in range(count)]
 
 
@@ -262,7 +262,7 @@ def test_key_points_and_limits_are_lists_and_the_answer_is_not() -> None:
     ],
 )
 def test_a_source_is_described(source: CitedSource, words: str) -> None:
-    """By what is known: authors, site, date, kind, how it was seen."""
+    """By the known details: authors, site, date, kind, how it was seen."""
     assert source.described == words
     report = Report("Q", (), (source,))
     assert f"1. T. {words}. " in report.markdown()

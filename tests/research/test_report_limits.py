@@ -1,4 +1,4 @@
-"""What a report says that it does not rest on."""
+"""Limits that a report names."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -164,7 +164,7 @@ def test_a_long_name_is_cut() -> None:
     ],
 )
 def test_sources_that_were_not_read_are_counted(sources: list[CitedSource], said: tuple[str, ...]) -> None:
-    """Of the web, and not read for an earlier question."""
+    """Only sources of the web count, and none that an earlier question read."""
     found = limits(sources=sources)
     assert len(found) == len(said)
     assert all(each.startswith(wanted) for each, wanted in zip(found, said, strict=True))
@@ -194,7 +194,7 @@ def test_sources_of_an_earlier_question_are_counted_with_the_oldest_day() -> Non
 
 
 def test_limits_keep_their_order() -> None:
-    """What is missing, then what failed, then the sources; the same research has the same ones."""
+    """Missing terms, then what failed, then the sources; the same research has the same ones."""
     how: Any = {
         "citations": [quoted("2023")],
         "sources": [source(1, read=False, date="2020"), source(2, fetched_at=READ_AT)],

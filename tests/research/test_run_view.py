@@ -37,7 +37,7 @@ QUESTION = "How does exponential backoff limit retries?"
 ENOUGH = 0.6
 """The score of the results `TWO`."""
 RUN = "20261122-101500-1a2b3c"
-WORDED = f'## Answer\nIt says so. [1: "{text(0.8, 1)}"]\nIt says more. [2: "nobody has ever written this anywhere"]'
+WORDED = f'## Answer\nIt says so. [1: "{text(0.8, 1)}"]\nIt says more. [2: "no one has ever written this anywhere"]'
 NEW_KEYS = {
     "created_at", "report", "rounds", "sources", "stop_reason", "live_calls", "cache_hits", "answered", "cache_use",
     "origin",

@@ -1,4 +1,4 @@
-"""What follows the name of an engine for papers, questions or code: `NAME[:years=2020-2024][:open][:field=TEXT]`."""
+"""Filters after the name of an engine for papers, questions or code: `NAME[:years=2020-2024][:open][:field=TEXT]`."""
 
 import re
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ class Filters(Struct, frozen=True):
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """Those that are set, as options of an engine."""
+        """The filters that are set, as options of an engine."""
         values = {name: getattr(self, name) for name in self.__struct_fields__}
         return {name: value for name, value in values.items() if value}
 

@@ -185,7 +185,7 @@ class _Failure(Struct):
 
 
 class _Kind(Struct, frozen=True):
-    """What is searched: the path of the API, the type of an item, and the qualifier that queries need."""
+    """One kind of search: the path of the API, the type of an item, and the qualifier that queries need."""
 
     path: str
     item: type[_Item]

@@ -1,4 +1,4 @@
-"""What the engines of services with an API share: keys and options, the typed reply to a request, the errors of a
+"""Shared parts of the engines of services with an API: keys and options, the typed reply to a request, the errors of a
 service, the words of a query, and the fields of a result.
 """
 

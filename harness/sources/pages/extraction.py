@@ -63,7 +63,7 @@ _NOTHING = "no text found; it may need JavaScript, or hold only images"
 
 
 class About(Struct, frozen=True):
-    """What a page says about itself, as in `harness.core.pages.Page`."""
+    """Details that a page gives about itself, as in `harness.core.pages.Page`."""
 
     date: str = ""
     authors: str = ""

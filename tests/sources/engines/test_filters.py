@@ -1,4 +1,4 @@
-"""What follows the name of an engine: years and other filters, and what is refused."""
+"""Filters after the name of an engine: years and other filters, and what is refused."""
 
 import re
 

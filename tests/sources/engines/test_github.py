@@ -42,7 +42,7 @@ def found(*items: Any, incomplete: bool = False) -> Response:
 
 
 def reply(document: object, status: int = 200, **headers: str) -> Response:
-    """Answer with JSON; `_` in the names of headers stands for `-`."""
+    """Answer with JSON; `_` in the names of headers means `-`."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     return Response(msgspec.json.encode(document), status, named, content_type="application/json; charset=utf-8")
 

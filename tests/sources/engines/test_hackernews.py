@@ -190,7 +190,7 @@ def test_an_empty_query_finds_nothing_and_asks_nothing(httpserver: HTTPServer, q
     ],
 )
 def test_years_are_a_range_of_seconds(httpserver: HTTPServer, since: int, until: int, sent: str) -> None:
-    """From the first second of a year to the last, in UTC; they are options."""
+    """Results from the first second of a year to the last, in UTC; they are options."""
     filters = Filters(since=since, until=until)
     assert asked(httpserver, "q", filters=filters).args["numericFilters"] == sent
     assert HackerNews(filters=filters).options == filters.options != {}

@@ -1,4 +1,4 @@
-"""What the engines of services with an API share."""
+"""Shared parts of the engines of services with an API."""
 
 import time
 from collections.abc import Iterator
@@ -129,7 +129,7 @@ def test_items_of_another_form_are_left_out() -> None:
     ],
 )
 def test_the_message_of_an_error_is_a_text(body: bytes, message: str) -> None:
-    """Of `message`, else of `error`."""
+    """The text is that of `message`, else of `error`."""
     assert message_of(answer(body)) == message
 
 
@@ -316,7 +316,7 @@ def test_markup_becomes_plain_text(markup: str | None, text: str) -> None:
 
 @pytest.mark.parametrize("end", ["<", "</", "<b", "</jats:p", '<a href="https://example.org', "<!-- x"])
 def test_a_tag_that_the_limit_cuts_is_dropped(end: str) -> None:
-    """Where nothing is cut, a last < stays."""
+    """A last < stays if nothing is cut."""
     limit = 4 * MAX_BODY_CHARS
     text = ("word " * limit)[: limit - len(end)]
     assert plain(text + end + " more>" + "x" * 50) == text.strip()

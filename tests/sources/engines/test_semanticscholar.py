@@ -305,7 +305,7 @@ def test_hostile_text_is_cleaned_and_bounded(httpserver: HTTPServer) -> None:
 
 
 def test_less_than_signs_of_an_abstract_are_no_tags(httpserver: HTTPServer) -> None:
-    """What is between a < and a > stays."""
+    """Text between a < and a > stays."""
     text = "It helped (p < 0.05, n<20) and lasted (r > 0.5)."
     [result] = results(httpserver, paper(abstract=text))
     assert result["body"] == text
