@@ -125,7 +125,8 @@ def make_plan(question: str) -> Plan:
     plain = question.rstrip(" ?!.")
     keywords = " ".join(dict.fromkeys(content_words(question))) or plain
     parts = sub_questions(question)
-    more = [part.rstrip("?") for part in parts] or [f"{keywords} {_ANGLES[task_type]}"]
+    angle = _ANGLES[task_type]
+    more = [part.rstrip("?") for part in parts] or [f"{keywords} {angle}"]
     queries = unasked([plain, keywords, *more])
     sections = (ANSWER, KEY_POINTS, *(parts or (DETAILS,)))
     return Plan(question, task_type, queries, sections, parts=parts)
