@@ -16,6 +16,7 @@ from harness.cli import (
     tenant,
     token,
 )
+from harness.cli.ask import ask
 from harness.cli.calibrate import calibrate
 from harness.cli.chat import chat
 from harness.cli.check import check
@@ -59,6 +60,7 @@ All searches and pages go through one cache: no search is paid for twice, nor is
 
 commands = group("harness", HELP, completion=True)
 commands.command()(research)
+commands.command()(ask)
 commands.command()(chat)
 commands.command()(search)
 commands.command()(read)

@@ -31,6 +31,7 @@ _PRONOUN = re.compile(
 _INDIRECT = re.compile(
     r"\b(?:explain|describe|know|tell|ask|wonder|depends?|see|show|understand|find out)\b", re.IGNORECASE
 )
+_JOINED = re.compile(r"^(?:and|but|or|so|then)\s+", re.IGNORECASE)
 _ABOUT = 8
 """Words of the first part that say what a pronoun in a later part is about."""
 
@@ -51,6 +52,15 @@ def sub_questions(question: str) -> tuple[str, ...]:
         return ()
     about = " ".join(_OPENING.sub("", parts[0], count=1).split()[:_ABOUT])
     return tuple(_whole(part, about if place else "") for place, part in enumerate(parts))
+
+
+def follow_up(question: str, words: str) -> str:
+    """Return a follow-up question to `question` that can be searched by itself: with the subject of `question` in
+    brackets, if it does not name one. Never raises.
+    """
+    part = _JOINED.sub("", one_line(words)).strip(" ,;?!.")
+    about = " ".join(_OPENING.sub("", one_line(question)[:MAX_CHARS], count=1).strip(" ?!.").split()[:_ABOUT])
+    return _whole(part, about) if part else words
 
 
 def _is_whole(begins: re.Pattern[str], part: str) -> bool:

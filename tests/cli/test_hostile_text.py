@@ -23,6 +23,7 @@ DRAWING = re.compile(r"\x1b\[[0-9;]*m|\x1b\[\?25[lh]|\x1b\[[0-9]*[AK]")
 
 PRINTING: dict[str, tuple[str, ...]] = {
     "research": ("research", HOSTILE, "--offline"),
+    "ask": ("ask", RUN, HOSTILE, "--offline"),
     "search": ("search", HOSTILE, "--exact"),
     "read": ("read", f"https://example.org/{HOSTILE}", "--offline"),
     "rank": ("rank", HOSTILE, HOSTILE),

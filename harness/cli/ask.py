@@ -1,0 +1,75 @@
+"""`harness ask`: a follow-up question to an earlier run."""
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from harness.cli import completion
+from harness.cli.command_session import Session, with_session
+from harness.cli.options import Flags, ReportOptions, SettingOptions, in_words
+from harness.cli.report import show, summary
+from harness.cli.terminal import ExitCode
+from harness.core.text import printable
+from harness.settings.flags import flagged
+
+if TYPE_CHECKING:
+    from harness.app import App
+    from harness.research.result import Research
+
+
+@with_session
+def ask(
+    session: Session,
+    *,
+    run: Annotated[
+        str,
+        typer.Argument(
+            metavar="RUN",
+            help="Id of a run (see `harness runs`), the start of one, or `last`.",
+            autocompletion=completion.runs,
+        ),
+    ],
+    words: Annotated[list[str], typer.Argument(metavar="QUESTION", help="Follow-up question.")],
+    flags: Annotated[Flags, SettingOptions(*flagged())],
+    output: ReportOptions,
+) -> None:
+    """Ask a follow-up question to an earlier run.
+
+    Researches it with the engines and settings of that run; options override them. What the run has read answers first,
+    through the library; only the rest is searched. "it" and "they" in the question mean the subject of the run.
+
+    \b
+    Examples:
+      harness ask last "When is it called?"
+      harness ask 20261122-101500 "and how does it differ from a thread?" -o answer.md
+    """
+    flags["marked"] = None if flags["strict"] is None else not flags["strict"]
+    from harness.research.saved_report import saved_research
+
+    with session.app(flags) as app:
+        found = _answered(app, run, in_words(words), flags)
+        session.end_progress()
+        saved = saved_research(found)
+        show(saved, app.cache.now, output, saved.as_dict())
+        session.note(printable(f"asked: {found.plan.question}"))
+        session.note(summary(found))
+        sys.stdout.flush()
+    if not found.report:
+        raise typer.Exit(ExitCode.NOTHING_FOUND)
+
+
+def _answered(app: "App", named: str, words: str, flags: Flags) -> "Research":
+    """Research the question with the settings of the run."""
+    from harness.core.sub_questions import follow_up
+    from harness.research.resume import resumed_start
+    from harness.research.run_names import run_named
+
+    run = run_named(app.store, app.identity.tenant, named)
+    record = app.cache.runs.get(run)
+    given: dict[str, Any] = {name: value for name, value in flags.items() if value is not None}
+    _, settings = resumed_start(record, run, app.settings, given, local=app.identity.local)
+    question = follow_up(str(record["question"]), words)
+    changed = {name: getattr(settings, name) for name in settings.__struct_fields__}
+    with app.serving(app.identity, **changed) as serving:
+        return serving.researcher(question=question).run(question)
