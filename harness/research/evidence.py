@@ -181,10 +181,8 @@ def find_evidence(
     missing = _missing(likely, chunk_set.question)
     answering = _Answering(None, _parts_by_vectors(vectors, questions))
     if reader is not None:
-        answering, least = (
-            _relevance(likely, vectors, questions, chunk_set, reader, missing),
-            reader.calibration.answers,
-        )
+        read = [*questions, whole] if parts else questions
+        answering, least = _relevance(likely, vectors, read, chunk_set, reader, missing), reader.calibration.answers
         if max(answering.relevance or ()) < least:
             return []
     ranked = sorted(

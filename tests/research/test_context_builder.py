@@ -433,3 +433,46 @@ def test_without_a_likely_sentence_there_is_no_evidence() -> None:
     held.question = "the temperature for waiting retries on mars"
     assert find_evidence([one], held, WritingSettings(), WordReader(least=0.9)) == []
     assert find_evidence([one], held, WritingSettings()) != []
+
+
+PARTS = ("how long do clients wait?", "when do servers stop?")
+
+
+def test_each_part_of_a_question_has_an_excerpt() -> None:
+    """The reader reads every part, and the whole question, too; without parts, every excerpt is of the first."""
+    reader = WordReader(least=0.1)
+    texts = (
+        "The clients wait long, and all clients wait in turn.",
+        "The servers stop early, and all servers stop in turn.",
+    )
+    sources = [GatheredSource(f"https://example.org/{number}", "", (text,)) for number, text in enumerate(texts)]
+    held = chunk_set(MemoryStore(), WordEmbedder())
+    held.question = "how long do clients wait and when do servers stop"
+    found = find_evidence(sources, held, WritingSettings(), reader, PARTS)
+    assert {each.source.url[-1]: each.part for each in found} == {"0": 0, "1": 1}
+    assert {each.part for each in find_evidence(sources, held, WritingSettings(), reader)} == {0}
+
+
+def test_an_excerpt_about_a_part_is_kept_beyond_the_limit() -> None:
+    """One excerpt is wanted; the other part has one all the same."""
+    texts = (
+        "The clients wait long, and all clients wait in turn.",
+        "The servers stop early, and all servers stop in turn.",
+    )
+    sources = [GatheredSource(f"https://example.org/{number}", "", (text,)) for number, text in enumerate(texts)]
+    held = chunk_set(MemoryStore(), WordEmbedder())
+    held.question = "how long do clients wait and when do servers stop"
+    found = find_evidence(sources, held, WritingSettings(max_evidence=1), WordReader(least=0.1), PARTS)
+    assert sorted(each.part for each in found) == [0, 1]
+
+
+def test_figures_that_differ_come_last_and_are_numbered() -> None:
+    """Both statements of the disagreement, after the excerpts."""
+    texts = ("The tower is 300 metres high.", "The tower is 320 metres high.")
+    sources = [GatheredSource(f"https://example.org/{number}", "", (text,)) for number, text in enumerate(texts)]
+    held = chunk_set(MemoryStore(), WordEmbedder())
+    held.question = "how high is the tower"
+    found = find_evidence(sources, held, WritingSettings(), WordReader(least=0.1))
+    assert [each.disagrees for each in found][-2:] == [1, 1]
+    assert {each.sentences[0] for each in found if each.disagrees} == set(texts)
+    assert not any(each.disagrees for each in found[:-2])
