@@ -46,7 +46,7 @@ not answer.
 SENTENCE_CHARS = 300
 """Shorter texts are also read as quotations."""
 SENTENCES = 20_000
-"""Of these, how many are read as claims about the others."""
+"""Number of these that are read as claims about the others."""
 
 Floats = NDArray[np.float32]
 Pair = tuple[str, str]

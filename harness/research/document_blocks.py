@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 
 from harness.core.text import clean, one_line
 from harness.research.planner import KEY_POINTS
-from harness.research.report import DISAGREEMENTS, Citation, CitedSource, Report, lacking_note
+from harness.research.report import DISAGREEMENTS, Citation, CitedSource, Report
 from harness.research.reports import NO_REPORT, front_matter
 from harness.research.saved_report import SavedReport
 
@@ -84,19 +84,7 @@ def _cited(sentences: Sequence[Citation]) -> Iterator[Piece]:
 
 
 def _mark(citation: Citation) -> Piece:
-    """Return the number of a sentence's source, and what is wrong with its quotation."""
-    notes = [str(citation.number)]
-    if not citation.number:
-        notes = ["no source"]
-    elif not citation.verified:
-        notes.append("unverified")
-    elif not citation.supported:
-        notes.append("not supported")
-    elif citation.lacks:
-        notes.append(plain(lacking_note(citation)))
-    elif citation.replaced:
-        notes.append("quoted instead")
-    return Piece(f"[{', '.join(notes)}]", citation.number)
+    return Piece(f"[{plain(citation.mark)}]", citation.number)
 
 
 def _compared(report: Report, rows: Sequence[Citation]) -> list[list[list[Piece]]]:

@@ -47,7 +47,7 @@ class EarlierRuns:
 
     @cached_property
     def _spans(self) -> list[tuple[float, float, str]]:
-        """When each run began and was last recorded, and its id."""
+        """Start, last record and id of each run."""
         found = []
         for row in self._runs.newest():
             try:

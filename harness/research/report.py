@@ -56,6 +56,19 @@ class Citation(Struct, frozen=True):
         """Whether the quotation is verified and supports the sentence."""
         return self.verified and self.supported
 
+    @property
+    def mark(self) -> str:
+        """The number of its source, and what is wrong with the quotation, in words."""
+        if not self.number:
+            return "no source"
+        notes = (
+            ("unverified", not self.verified),
+            ("not supported", not self.supported),
+            (lacking_note(self), bool(self.lacks)),
+            ("quoted instead", self.replaced),
+        )
+        return ", ".join([str(self.number), *[note for note, holds in notes if holds][:1]])
+
 
 class CitedSource(Struct, frozen=True, omit_defaults=True):
     """A source that the report cites. `fetched_at` (seconds since the epoch) is when a source that was read for an
@@ -163,7 +176,7 @@ class Report(Struct, frozen=True):
             blocks += self._blocks(section, paragraphs)
         if written := [citation for citation in self.quotations if citation.sentence != citation.quotation]:
             blocks.append("## Quotations")
-            blocks.append("\n".join(f"- [{_mark(each)}] “{_escaped(each.quotation)}”" for each in written))
+            blocks.append("\n".join(f"- [{_escaped(each.mark)}] “{_escaped(each.quotation)}”" for each in written))
         if self.limits:
             blocks += ["## Limits", "\n".join(f"- {_line(limit)}" for limit in self.limits)]
         blocks.append("## Sources")
@@ -195,20 +208,8 @@ def _listed(source: CitedSource) -> str:
 
 def _cited(citation: Citation) -> str:
     if citation.sentence == citation.quotation:
-        return f"“{_escaped(citation.quotation)}” [{_mark(citation)}]"
-    return f"{_escaped(citation.sentence)} [{_mark(citation)}]"
-
-
-def _mark(citation: Citation) -> str:
-    if not citation.number:
-        return "no source"
-    if not citation.verified:
-        return f"{citation.number}, unverified"
-    if not citation.supported:
-        return f"{citation.number}, not supported"
-    if citation.lacks:
-        return f"{citation.number}, {_escaped(lacking_note(citation))}"
-    return f"{citation.number}, quoted instead" if citation.replaced else str(citation.number)
+        return f"“{_escaped(citation.quotation)}” [{_escaped(citation.mark)}]"
+    return f"{_escaped(citation.sentence)} [{_escaped(citation.mark)}]"
 
 
 def lacking_note(citation: Citation) -> str:

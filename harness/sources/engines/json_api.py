@@ -198,7 +198,7 @@ def result(title: str | None, href: str | None, body: str | None, **about: str |
     }
     for name, value in checked.items():
         if value:
-            made[name] = value  # type: ignore[literal-required]
+            made[name] = value  # type: ignore[literal-required]  # names of SearchResult
     return made
 
 
@@ -287,5 +287,5 @@ def _bounded_authors(text: str | None) -> str:
 
 
 def _with_line_feeds(text: str) -> str:
-    """Return a text with the line ends of this program; what was written in a browser has others."""
+    """Return a text with the line ends of this program; a text from a browser has others."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
