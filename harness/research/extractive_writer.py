@@ -12,6 +12,8 @@ from harness.research.report import DISAGREEMENTS, Citation, Report, cited_sourc
 ANSWER_EXCERPTS = 3
 """Most excerpts before the sections that are wanted."""
 ANSWER_SENTENCES = 3
+LIKELY = 0.5
+"""Least relevance of a further excerpt in the answer, as a share of that of the first."""
 POINTS = 4
 """Most excerpts among the key points."""
 FURTHER = "Further"
@@ -70,7 +72,7 @@ def _by_question(plan: Plan, excerpts: Sequence[Evidence], against: Sequence[Evi
     firsts = {found.part: found for found in reversed(excerpts)}
     answer = [found for found in excerpts if any(found is first for first in firsts.values())]
     rest = [found for found in excerpts if not any(found is first for first in answer)]
-    while rest and _length(answer) + len(rest[0].sentences) <= ANSWER_SENTENCES:
+    while rest and _length(answer) + len(rest[0].sentences) <= ANSWER_SENTENCES and _adds(answer[0], rest[0]):
         answer.append(rest.pop(0))
     compared = {sentence for found in against for sentence in found.sentences}
     rest = [each for found in rest if (each := _without(found, compared)).sentences]
@@ -81,6 +83,11 @@ def _by_question(plan: Plan, excerpts: Sequence[Evidence], against: Sequence[Evi
     for part, section in enumerate(plan.sections[2:]):
         placed[section] = _in_order([found for found in details if found.part == part or not plan.parts])
     return {section: held for section, held in placed.items() if held}
+
+
+def _adds(first: Evidence, found: Evidence) -> bool:
+    """Return whether an excerpt belongs in the answer: it is nearly as likely to answer as the first one."""
+    return found.relevance is None or found.relevance >= LIKELY * (first.relevance or 0.0)
 
 
 def _without(found: Evidence, compared: set[str]) -> Evidence:

@@ -42,7 +42,7 @@ def shape(report: Report) -> dict[str, list[list[str]]]:
 
 
 def many(count: int, **own: Any) -> list[Evidence]:
-    """Return excerpts of one sentence, each that is separate source."""
+    """Return excerpts of one sentence, each from another source."""
     return [excerpt(f"Sentence {n}.", source=n, **own) for n in range(count)]
 
 
@@ -59,6 +59,15 @@ def test_the_answer_is_short_and_the_rest_follows_by_relevance() -> None:
         KEY_POINTS: [["S4."], ["S5."], ["S6."], ["S8."]],
         DETAILS: [["S3."], ["S7."]],
     }
+
+
+def test_an_excerpt_that_is_much_less_likely_is_no_answer() -> None:
+    """It is a key point, however short the answer is; one that is nearly as likely is in the answer."""
+    first, unlikely = excerpt("One.", relevance=0.9), excerpt("Two.", relevance=0.1)
+    plan = make_plan("How is bread made?")
+    assert shape(write_report(plan, [first, unlikely]))[ANSWER] == [["One."]]
+    likely = excerpt("Three.", relevance=0.8)
+    assert shape(write_report(plan, [first, likely]))[ANSWER] == [["One."], ["Three."]]
 
 
 @pytest.mark.parametrize(
