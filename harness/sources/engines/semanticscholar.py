@@ -95,7 +95,7 @@ class SemanticScholar:
     the publisher withholds it, a summary in one sentence.
 
     Filters: years, `open` (a free PDF is known) and `field` (one of `FIELDS_OF_STUDY`, in any case). With an `api_key`
-    requests have a rate limit that are separate, else one shared with all other users. `timeout` is in seconds.
+    requests have a separate rate limit, else one shared with all other users. `timeout` is in seconds.
 
     Raises:
         InvalidInput: an unknown field of study, a key of another form, or `base_url` is not an http(s) URL.
