@@ -23,7 +23,7 @@ HIDDEN = 128
 MAX_TOKENS = 256
 """Word pieces of a pair in training; longer texts are cut. The shipped reader reads up to 512."""
 TOKENS_A_BATCH = 16_384
-TAUGHT = 0.15
+TAUGHT = 0.25
 """Weight of the squared distance from the teacher's logits, compared with the loss of labels."""
 
 
@@ -90,8 +90,10 @@ def targets(reading: Reading) -> list[float]:
     return [reading.answers, *reading.support, reading.same, *reading.taught]
 
 
-def reader_batches(readings: Sequence[Reading], tokens: Tokenizer, chance: Random) -> list[Batch]:
-    """Return batches of readings of similar length in random order."""
+def reader_batches(
+    readings: Sequence[Reading], tokens: Tokenizer, chance: Random, size: int = TOKENS_A_BATCH
+) -> list[Batch]:
+    """Return batches of at most `size` word pieces, of readings of similar length, in random order."""
     pairs = tokens.encode_batch([(each.first, each.second) for each in readings])
     rows = [(pair.ids, pair.type_ids, targets(each)) for pair, each in zip(pairs, readings, strict=True)]
-    return in_batches(rows, chance, TOKENS_A_BATCH)
+    return in_batches(rows, chance, size)

@@ -1,6 +1,7 @@
 """Loss of the reader: labels, and the logits of a teacher, each where it is asked."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -41,3 +42,36 @@ def test_only_differences_of_the_logits_of_support_are_learned() -> None:
     )
     assert float(one) == pytest.approx(float(shifted), abs=1e-5)
     assert one < wrong
+
+
+def test_the_shipped_weights_can_be_trained_further() -> None:
+    """Read back from the file, they give nearly the logits of the file: it also rounds activations."""
+    import torch
+
+    from harness.models.local.reader import WEIGHTS
+    from training.export import imported
+    from training.reader import encoded, exported_logits
+    from training.reader_model import ReaderModel
+
+    model = ReaderModel.pretrained()
+    imported(model, WEIGHTS)
+    model.eval()
+    readings = [
+        question("who made it", "Ann made it in 1905.", 1.0, "x"),
+        question("what is the capital of Peru", "Bread is made of flour.", 0.0, "x"),
+    ]
+    for reading, wanted in zip(readings, exported_logits(WEIGHTS, readings), strict=True):
+        [(ids, types)] = encoded([reading])
+        with torch.inference_mode():
+            found = model(torch.tensor([ids]), torch.ones(1, len(ids), dtype=torch.long), torch.tensor([types]))
+        assert found[0].numpy() == pytest.approx(wanted, abs=0.5)
+
+
+def test_a_file_of_another_model_is_refused(tmp_path: Path) -> None:
+    """The verifier has other weights on top."""
+    from harness.models.local.cross_encoder import WEIGHTS
+    from training.export import imported
+    from training.reader_model import ReaderModel
+
+    with pytest.raises(ValueError, match="has not the weights of the model"):
+        imported(ReaderModel.pretrained(), WEIGHTS)
