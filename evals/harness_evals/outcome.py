@@ -15,7 +15,7 @@ STAGES: tuple[Stage, ...] = ("plan", "queries", "results", "pages", "chunks", "c
 
 class Cited(Struct, frozen=True):
     """One sentence of the report, with its section and its quotation, if any; `verified`: the quotation is in the
-    stored text of the source at `url`.
+    stored text of the source at `url`, and supports the sentence. `paragraph` is 0 in logs of earlier versions.
     """
 
     section: str
@@ -23,6 +23,7 @@ class Cited(Struct, frozen=True):
     quotation: str
     url: str
     verified: bool
+    paragraph: int = 0
 
 
 class Cost(Struct, frozen=True):
@@ -35,7 +36,8 @@ class Cost(Struct, frozen=True):
 
 class Outcome(Struct, frozen=True):
     """One run of a task. `sources` are the URLs found, best first; `citations` the report's sentences in order, empty
-    without a report. `digests` identify the bytes of every stage. A failed run has an `error` (code and message) and
+    without a report; `titles` those of the cited sources; `limits` what the report says it does not rest on. `digests`
+    identify the bytes of every stage. A failed run has an `error` (code and message) and
     nothing else: it is a crash, not a bad score.
     """
 
@@ -46,6 +48,8 @@ class Outcome(Struct, frozen=True):
     cost: Cost = Cost(0, 0, 0.0)
     digests: Mapping[str, str] = {}
     error: str = ""
+    titles: tuple[str, ...] = ()
+    limits: tuple[str, ...] = ()
 
     @property
     def sections(self) -> tuple[str, ...]:

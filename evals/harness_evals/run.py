@@ -19,12 +19,14 @@ from harness.research.stage_traces import stages_of
 from harness.settings import Settings, is_secret
 from harness.settings.mode import Mode
 from harness_evals.outcome import Cited, Cost, Outcome
+from harness_evals.recorded_web import with_recorded_web
 from harness_evals.tasks import Task
 
 
 class Job(Struct, frozen=True):
     """One run of a task with some settings. `at` is the present time for expiry (seconds since the epoch), the real
-    time if `None`; a `fresh` run reads no cache, and uses the real time.
+    time if `None`; a `fresh` run reads no cache, and uses the real time. Its report is written into the folder
+    `reports`, if any.
     """
 
     task: Task
@@ -33,6 +35,7 @@ class Job(Struct, frozen=True):
     at: float | None = None
     fresh: bool = False
     origin: RunOrigin = "evaluation"
+    reports: Path | None = None
 
 
 def research_task(app: App, task: Task, repeat: int = 0) -> Research:
@@ -41,14 +44,19 @@ def research_task(app: App, task: Task, repeat: int = 0) -> Research:
     Raises:
         HarnessError: the error of the research.
     """
-    researcher = app.researcher(
-        (task.engine,) if task.engine else (), question=task.question, epoch=f"repeat {repeat}" if repeat else ""
-    )
-    return researcher.run(task.question, sections=task.structure.exactly or task.structure.at_least)
+    wanted = (task.structure.exactly or task.structure.at_least) if task.structure else None
+    specs, epoch = (task.engine,) if task.engine else (), f"repeat {repeat}" if repeat else ""
+    with with_recorded_web(app, task.engine) as used:
+        return used.researcher(specs, question=task.question, epoch=epoch).run(task.question, sections=wanted)
 
 
-def run_task(app: App, task: Task, repeat: int = 0) -> Outcome:
-    """Run a task once. An error of the research is in the outcome: a failed run is not a bad score."""
+def run_task(app: App, task: Task, repeat: int = 0, reports: Path | None = None) -> Outcome:
+    """Run a task once, and write its report into the folder `reports`, if any. An error of the research is in the
+    outcome: a failed run is not a bad score.
+
+    Raises:
+        OSError: the report cannot be written.
+    """
     started = time.perf_counter()
     try:
         found = research_task(app, task, repeat)
@@ -58,6 +66,9 @@ def run_task(app: App, task: Task, repeat: int = 0) -> Outcome:
     seconds = time.perf_counter() - started
     if found.model_outage:  # excerpts in place of the model's report say nothing about the model
         return Outcome(task.id, repeat, cost=Cost(0, 0, seconds), error=f"model_unavailable: {found.model_outage}")
+    if reports is not None and found.report is not None:
+        name = f"{task.id}.{repeat}.md" if repeat else f"{task.id}.md"
+        (reports / name).write_text(found.report.markdown(), encoding="utf-8", errors="replace")
     return outcome_of(found, task.id, repeat, seconds)
 
 
@@ -68,9 +79,11 @@ def outcome_of(found: Research, task: str, repeat: int, seconds: float) -> Outco
         task,
         repeat,
         sources=tuple(source.url for source in found.gathered.sources),
-        citations=tuple(Cited(c.section, c.sentence, c.quotation, c.url, c.trusted) for c in citations),
+        citations=tuple(Cited(c.section, c.sentence, c.quotation, c.url, c.trusted, c.paragraph) for c in citations),
         cost=Cost(found.live_calls, found.tokens, seconds),
         digests={stage: digest(text) for stage, text in stages_of(found).items()},
+        titles=tuple(source.title for source in found.report.sources) if found.report else (),
+        limits=found.report.limits if found.report else (),
     )
 
 
@@ -115,7 +128,7 @@ def run_apart(job: Job) -> Outcome:
         with _opening:
             # with a fixed clock, entries stored by an earlier run would count as this run's own
             app = _app(job.settings, None if job.fresh else job.at, job.fresh, job.origin)
-        outcome = run_task(app, job.task, job.repeat)
+        outcome = run_task(app, job.task, job.repeat, job.reports)
         app.cache.usage.flush()
     except Exception as error:  # noqa: BLE001 - an experiment may fail with any error; it counts as a crash
         return Outcome(job.task.id, job.repeat, error=f"{type(error).__name__}: {error}")

@@ -13,11 +13,13 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
+from harness.core.sub_questions import sub_questions
 from harness.core.text import words
 from harness.errors import InvalidInput
 from harness.settings import read_mapping
+from harness_evals import promises
 from harness_evals.outcome import Cost, Outcome
-from harness_evals.tasks import Nugget, Task, comparable, is_said
+from harness_evals.tasks import Nugget, Structure, Task, comparable, is_said
 
 Scorer: TypeAlias = Callable[[Task, Outcome], float]
 
@@ -57,7 +59,8 @@ def retrieval_recall(task: Task, outcome: Outcome) -> float:
 
 
 def citation_recall(task: Task, outcome: Outcome) -> float:  # noqa: ARG001 - all scorers have one signature
-    """Return the share of the report's sentences that have a verified quotation; 0 without a sentence.
+    """Return the share of the report's sentences that have a verified quotation which supports them; 0 without a
+    sentence.
 
     A sentence that a section repeats counts once.
     """
@@ -89,10 +92,10 @@ def structure(task: Task, outcome: Outcome) -> float:
     """Return 1 if the report has the requested sections; each missing one (or surplus one, if the number is exact)
     costs its share of the requested number, down to 0.
     """
-    there = len(outcome.sections)
-    if task.structure.exactly is not None:
-        return max(0.0, 1 - abs(there - task.structure.exactly) / task.structure.exactly)
-    return min(1.0, there / (task.structure.at_least or 1))
+    there, wanted = len(outcome.sections), task.structure or Structure(at_least=1)
+    if wanted.exactly is not None:
+        return max(0.0, 1 - abs(there - wanted.exactly) / wanted.exactly)
+    return min(1.0, there / (wanted.at_least or 1))
 
 
 def length(task: Task, outcome: Outcome) -> float:  # noqa: ARG001 - all scorers have one signature
@@ -127,9 +130,32 @@ SCORERS: Mapping[str, Scorer] = MappingProxyType(
             length,
             first_sentence,
             refused,
+            promises.sections_match,
+            promises.repeated_content,
+            promises.required_terms,
+            promises.disagreement_shown,
+            promises.avoided,
+            promises.self_contained,
+            promises.short_answer,
         )
     }
 )
+
+NEEDS: Mapping[str, Callable[[Task], bool]] = MappingProxyType(
+    {
+        "nugget_vital": lambda task: bool(task.nuggets),
+        "nugget_all": lambda task: bool(task.nuggets),
+        "first_sentence": lambda task: bool(task.nuggets),
+        "retrieval_recall": lambda task: bool(task.gold),
+        "structure": lambda task: task.structure is not None,
+        "sections_match": lambda task: bool(sub_questions(task.question)),
+        "required_terms": lambda task: any(promises.terms_of(task)),
+        "disagreement_shown": lambda task: bool(task.disagrees),
+        "avoided": lambda task: bool(task.avoid),
+        "short_answer": lambda task: bool(task.short_answer),
+    }
+)
+"""Whether a task that can be answered has what a scorer counts; the other scorers apply to each."""
 
 WEIGHTS: Mapping[str, float] = MappingProxyType(
     {
@@ -142,27 +168,38 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "length": 0.05,
         "first_sentence": 0.0,
         "refused": 0.0,
+        "sections_match": 0.0,
+        "repeated_content": 0.0,
+        "required_terms": 0.0,
+        "disagreement_shown": 0.0,
+        "avoided": 0.0,
+        "self_contained": 0.0,
+        "short_answer": 0.0,
     }
 )
-"""Weight of each scorer in the total of a task that can be answered; the sum is 1. For the others `refused` decides."""
+"""Weight of each scorer in the total of a task that can be answered; the sum is 1. For the others `refused` decides.
+Those of promises have none unless a task gives them one (`Task.weights`), so that totals stay comparable.
+"""
 
 
 def weights_for(task: Task, weights: Mapping[str, float] = WEIGHTS) -> dict[str, float]:
-    """Return the weights of the scorers that apply to a task, in proportion, with a sum of 1: those of nuggets need
-    nuggets, `retrieval_recall` needs gold sources. Only `refused` applies to a question that cannot be answered.
+    """Return the weights of the scorers that apply to a task, with a sum of 1: those that the task gives, and `weights`
+    in proportion for the rest. Only `refused` applies to a question that cannot be answered.
 
     Raises:
-        InvalidInput: no scorer that applies has a weight.
+        InvalidInput: no scorer that applies has a weight, or the task gives one to a scorer that does not apply to it.
     """
     if not task.answerable:
         return {refused.__name__: 1.0}
-    absent = set[str]() if task.nuggets else {nugget_vital.__name__, nugget_all.__name__, first_sentence.__name__}
-    if not task.gold:
-        absent.add(retrieval_recall.__name__)
-    applying = {name: weights.get(name, 0.0) for name in SCORERS if name not in absent}
-    if not (together := math.fsum(applying.values())):
+    applying = {name: weights.get(name, 0.0) for name in SCORERS if name not in NEEDS or NEEDS[name](task)}
+    given = {str(name): weight for name, weight in task.weights.items()}
+    if lost := [name for name in given if name not in applying]:
+        raise InvalidInput(f"{task.id} gives a weight to {lost[0]}, which does not apply to it; remove the weight")
+    together = math.fsum(weight for name, weight in applying.items() if name not in given)
+    left = 1 - math.fsum(given.values())
+    if not together and not math.isclose(left, 0, abs_tol=1e-6):
         raise InvalidInput(f"no scorer with a weight applies to {task.id}; add nuggets to it, or weigh another scorer")
-    return {name: weight / together for name, weight in applying.items()} if absent else applying
+    return {name: given.get(name, weight / (together or 1.0) * left) for name, weight in applying.items()}
 
 
 def read_weights(path: Path) -> dict[str, float]:

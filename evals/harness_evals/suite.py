@@ -125,19 +125,30 @@ def run(
     *,
     at_once: int,
     judge: Judge | None = None,
+    reports: Path | None = None,
     on_outcome: Callable[[int, int], None],
 ) -> None:
-    """Run what is not `done` yet, and append each outcome with its scores to the log at `path`.
+    """Run what is not `done` yet, and append each outcome with its scores to the log at `path`. Each report is written
+    into the folder `reports`, if any, under its task's id.
 
     Raises:
+        InvalidInput: the folder cannot be made.
         StoreBusy: another program is writing it.
         StoreError: the log cannot be written.
     """
     known = {(outcome.task, outcome.repeat) for outcome in done if not outcome.error}
     by_id = {task.id: task for task in tasks}
     jobs = [
-        Job(by_id[id_], n, settings) for n in range(header.repeats) for id_ in header.tasks if (id_, n) not in known
+        Job(by_id[id_], n, settings, reports=reports)
+        for n in range(header.repeats)
+        for id_ in header.tasks
+        if (id_, n) not in known
     ]
+    if reports is not None:
+        try:
+            reports.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InvalidInput(f"cannot make the folder {reports} ({error.strerror}); choose another") from error
     with LogWriter(path) as log:
         if not path.stat().st_size:
             log.write(header)

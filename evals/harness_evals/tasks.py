@@ -1,4 +1,5 @@
-"""Evaluation tasks: a question, what a good answer says, and the sources that say it. Read from `evals/tasks/*.yaml`.
+"""Evaluation tasks: a question, what a good answer says, and the sources that say it. Read from `evals/tasks/*.yaml`,
+or bare questions from a file of prompts.
 
 A report *says* a nugget if one of its sentences contains one of the nugget's aliases, or matches its pattern. Both
 sides are compared by their words alone (see `comparable`).
@@ -16,6 +17,7 @@ import yaml
 from msgspec import Meta, Struct
 
 from harness.core.patterns import MAX_REPETITIONS, repetitions
+from harness.core.required_terms import lacking
 from harness.core.text import sentences, words
 from harness.errors import InvalidInput
 
@@ -26,6 +28,7 @@ PYTHON_DOCS = "corpus:python-docs"
 
 MAX_FILE_BYTES = 100_000
 MAX_TASKS = 1_000
+MAX_PROMPTS_BYTES = 20_000_000
 MAX_SENTENCE_CHARS = 5_000
 """Longest part of a sentence that is searched."""
 PATTERN_SECONDS = 1.0
@@ -35,8 +38,22 @@ _PLACE = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]")
 _UNKNOWN = re.compile(r"unknown field `(.*)`")
 
 _Line = Annotated[str, Meta(min_length=1, max_length=500)]
+_Question = Annotated[str, Meta(min_length=1, max_length=10_000)]
 _Address = Annotated[str, Meta(min_length=1, max_length=4_000)]
 _Sections = Annotated[int, Meta(ge=1, le=50)]
+_Share = Annotated[float, Meta(ge=0, le=1)]
+_Side = Annotated[str, Meta(min_length=1, max_length=200)] | int
+_Sides = Annotated[tuple[_Side, ...], Meta(min_length=2, max_length=6)]
+_Promise = Literal[
+    "sections_match",
+    "repeated_content",
+    "required_terms",
+    "disagreement_shown",
+    "avoided",
+    "self_contained",
+    "short_answer",
+]
+"""Scorers to which a task may give a weight; see `harness_evals.promises`."""
 
 
 class Nugget(Struct, frozen=True, forbid_unknown_fields=True):
@@ -77,14 +94,19 @@ class Task(Struct, frozen=True, forbid_unknown_fields=True):
     name of its file is its default id.
 
     `nuggets`, at least one of them vital, and `gold`, the URLs of sources that answer the question, may be left out;
-    then the scorers that need them do not apply. `same` are groups of URLs with the same text: finding one of a group
-    counts as finding each. Settings are tuned on the tasks of the split `tune`; gains are confirmed on the split
-    `confirm`. A question whose sources do not answer it is not `answerable`: a run should refuse to write a report.
+    then the scorers that need them do not apply. Without a `structure`, the report has its usual sections. `same` are
+    groups of URLs with the same text: finding one of a group counts as finding each. Settings are tuned on the tasks of
+    the split `tune`; gains are confirmed on the split `confirm`. A question whose sources do not answer it is not
+    `answerable`: a run should refuse to write a report.
+
+    `disagrees` are groups of figures or wordings that the report should show together, `avoid` wordings that it should
+    not have; `short_answer` are accepted forms of an answer in a few words. `weights` gives scorers of promises a share
+    of the total (0..1).
     """
 
     id: Annotated[str, Meta(pattern="^[A-Za-z0-9_-]{1,60}$")]
-    question: _Line
-    structure: Structure
+    question: _Question
+    structure: Structure | None = None
     task_type: Literal["enumerated", "best_practices", "research"] = "research"
     engine: _Line | None = None
     nuggets: Annotated[tuple[Nugget, ...], Meta(min_length=2, max_length=50)] = ()
@@ -92,16 +114,36 @@ class Task(Struct, frozen=True, forbid_unknown_fields=True):
     split: Literal["tune", "confirm"] = "tune"
     answerable: bool = True
     same: Annotated[tuple[tuple[_Address, ...], ...], Meta(max_length=50)] = ()
+    disagrees: Annotated[
+        tuple[Annotated[tuple[_Side, ...], Meta(min_length=2, max_length=6)], ...], Meta(max_length=10)
+    ] = ()
+    avoid: Annotated[tuple[_Line, ...], Meta(max_length=20)] = ()
+    short_answer: Annotated[tuple[_Line, ...], Meta(max_length=20)] = ()
+    weights: dict[_Promise, _Share] = {}
 
     def __post_init__(self) -> None:
         if self.nuggets and not any(nugget.importance == "vital" for nugget in self.nuggets):
             raise ValueError("a task needs a vital nugget")
         if not self.answerable and (self.nuggets or self.gold):
             raise ValueError("a question that cannot be answered has neither nuggets nor gold sources")
+        if not self.answerable and (self.disagrees or self.avoid or self.short_answer or self.weights):
+            raise ValueError("a question that cannot be answered has only an id, an engine, a split and a structure")
+        for wording in (*self.avoid, *self.short_answer):
+            if not comparable(wording):
+                raise ValueError(f"{wording!r} has no words")
+        if sum(self.weights.values()) > 1:
+            raise ValueError("the weights of a task must be at most 1 together")
 
     def carriers(self, address: str) -> set[str]:
         """Return all URLs with the content of the source at `address`, including itself."""
         return {address}.union(*(group for group in self.same if address in group))
+
+
+class Prompt(Struct, frozen=True):
+    """A line of a file of prompts, such as those of DeepResearch Bench; other fields are ignored."""
+
+    id: Annotated[str, Meta(pattern="^[A-Za-z0-9_-]{1,60}$")] | Annotated[int, Meta(ge=0)]
+    prompt: _Question
 
 
 def comparable(text: str) -> str:
@@ -125,18 +167,25 @@ def is_said(nugget: Nugget, comparables: Iterable[str]) -> bool:
     )
 
 
+def has_side(text: str, side: str | int) -> bool:
+    """Return whether a text has one side of a disagreement: a number also with other separators, else its words."""
+    side = str(side)
+    if side[:1].isdecimal() and side[-1:].isdecimal():
+        return not lacking((side,), text)
+    return f" {comparable(side)} " in f" {comparable(text)} "
+
+
 def load_tasks(ids: Sequence[str] = (), folder: Path = TASKS_DIR) -> list[Task]:
-    """Return the tasks `ids`, in that order; by default all of the folder, by file name.
+    """Return the tasks `ids`, in that order; by default all of the folder, by file name, or all of a file of prompts.
 
     Raises:
         InvalidInput: an unknown id, an id in two files, an invalid file, or no task at all; the message has file and
         line.
     """
     known: dict[str, Task] = {}
-    for path in _files(folder):
-        task, node = _read(path)
+    for task, place in _prompts(folder) if is_prompts(folder) else map(_task_and_place, _files(folder)):
         if task.id in known:
-            raise InvalidInput(f"{_place(path, node, '$.id')}: there are two tasks {task.id!r}; rename one")
+            raise InvalidInput(f"{place}: there are two tasks {task.id!r}; rename one")
         known[task.id] = task
     for id_ in ids:
         if id_ not in known:
@@ -144,23 +193,30 @@ def load_tasks(ids: Sequence[str] = (), folder: Path = TASKS_DIR) -> list[Task]:
     return [known[id_] for id_ in ids] or list(known.values())
 
 
+def is_prompts(path: Path) -> bool:
+    """Return whether tasks are read from a file of prompts (JSON Lines with `id` and `prompt`) instead of a folder."""
+    return path.suffix == ".jsonl" and path.is_file()
+
+
 def check_tasks(folder: Path = TASKS_DIR) -> list[str]:
     """Return a line for every problem of the folder's tasks, with file and line; empty if there is none.
 
-    Of an invalid file, only the first problem is reported. For a task over the Python documentation, missing gold
-    sources in this interpreter's version and nuggets that no gold source says are problems too.
+    Of an invalid file, only the first problem is reported. For a task over the Python documentation (of this
+    interpreter's version) or a recorded web, missing gold sources and nuggets that no gold source says are problems,
+    too.
 
     Raises:
-        InvalidInput: no such folder, or no task in it.
+        InvalidInput: no such folder, or no task in it; an invalid line of a file of prompts.
     """
+    if is_prompts(folder):
+        load_tasks(folder=folder)
+        return []
     problems: list[str] = []
     ids: set[str] = set()
-    documents: Mapping[str, str] = {}
     for path in _files(folder):
         try:
             task, node = _read(path)
-            if task.engine == PYTHON_DOCS:
-                documents = documents or _python_docs()
+            if (documents := _documents(task.engine)) is not None:
                 problems += (f"{_place(path, node, place)}: {said}" for place, said in _unfounded(task, documents))
         except InvalidInput as error:
             problems.append(str(error))
@@ -169,6 +225,14 @@ def check_tasks(folder: Path = TASKS_DIR) -> list[str]:
             problems.append(f"{_place(path, node, '$.id')}: there are two tasks {task.id!r}; rename one")
         ids.add(task.id)
     return problems
+
+
+def folder_of(folder: Path | None) -> Path:
+    """Return the folder of the tasks: the default ones, a folder, or the suite of that name (`web`)."""
+    if folder is None:
+        return TASKS_DIR
+    suite = TASKS_DIR.parent / folder / "tasks"
+    return suite if len(folder.parts) == 1 and not folder.is_dir() and suite.is_dir() else folder
 
 
 def schema() -> dict[str, Any]:
@@ -188,13 +252,24 @@ def _unfounded(task: Task, documents: Mapping[str, str]) -> Iterator[tuple[str, 
     for at, nugget in enumerate(task.nuggets):
         if task.gold and not is_said(nugget, said):
             yield f"$.nuggets[{at}]", f"the nugget {nugget.says!r} is in none of its gold sources"
+    for at, sides in enumerate(task.disagrees):
+        if task.gold and (absent := [side for side in sides if not any(has_side(part, side) for part in paragraphs)]):
+            yield f"$.disagrees[{at}]", f"{absent[0]!r} is in none of its gold sources"
+    answered = any(has_side(part, each) for part in paragraphs for each in task.short_answer)
+    if task.gold and task.short_answer and not answered:
+        yield "$.short_answer", "no form of the short answer is in its gold sources"
 
 
-def _python_docs() -> Mapping[str, str]:
+@cache
+def _documents(engine: str | None) -> Mapping[str, str] | None:
+    """Return the texts of a task's engine by URL; `None` if they cannot be listed."""
     from harness.sources.corpus.engine import PythonDocs
+    from harness_evals.recorded_web import is_recorded, open_web
 
-    docs = PythonDocs()
-    return {document.href: document.text for part in docs.parts() for document in docs.read(part)}
+    if engine == PYTHON_DOCS:
+        docs = PythonDocs()
+        return {document.href: document.text for part in docs.parts() for document in docs.read(part)}
+    return open_web(engine).texts() if engine and is_recorded(engine) else None
 
 
 @cache
@@ -217,6 +292,30 @@ def _matches(pattern: str, sentence: str) -> bool:
             f"the pattern {pattern!r} takes more than {PATTERN_SECONDS:g} s for one sentence; repeat nothing within a "
             "repetition"
         ) from error
+
+
+def _task_and_place(path: Path) -> tuple[Task, str]:
+    task, node = _read(path)
+    return task, _place(path, node, "$.id")
+
+
+def _prompts(path: Path) -> Iterator[tuple[Task, str]]:
+    """Yield a task for each prompt, and its line.
+
+    Raises:
+        InvalidInput: a line is not a prompt, or there are none or too many; the message has file and line.
+    """
+    if path.stat().st_size > MAX_PROMPTS_BYTES:
+        raise InvalidInput(f"{path} is larger than {MAX_PROMPTS_BYTES // 10**6} MB; split it")
+    lines = path.read_bytes().splitlines()
+    if not 0 < len(lines) <= MAX_TASKS:
+        raise InvalidInput(f"{path} holds {len(lines)} prompts; it must be 1 to {MAX_TASKS:,}")
+    for number, line in enumerate(lines, start=1):
+        try:
+            found = msgspec.json.decode(line, type=Prompt)
+        except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+            raise InvalidInput(f"{path}:{number} is not a prompt: {error}; it must have `id` and `prompt`") from error
+        yield Task(str(found.id), found.prompt), f"{path}:{number}"
 
 
 def _files(folder: Path) -> list[Path]:

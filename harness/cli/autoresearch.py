@@ -176,10 +176,10 @@ def _plan(options: LoopOptions, settings: "Settings") -> _Plan:
     from harness_evals.journal import Options as Rules
     from harness_evals.loop import begin
     from harness_evals.space import DEFAULT_SPACE, checked_space, read_space
-    from harness_evals.tasks import TASKS_DIR, load_tasks
+    from harness_evals.tasks import folder_of, load_tasks
     from harness_evals.verdicts import ALPHA, REPEATS
 
-    folder, where = settings.data_dir / FOLDER, options.tasks_dir or TASKS_DIR
+    folder, where = settings.data_dir / FOLDER, folder_of(options.tasks_dir)
     if options.resume is not None:
         held = read_journal(_found(journals_in(folder), options.resume, folder))
         journaled: Space = {name: tuple(values) for name, values in held.begun.space.items()}

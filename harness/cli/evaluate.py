@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
     from harness.settings import Settings
 
-WIDTH = 105
-"""Columns of the table of all scores."""
+WIDTH, FULL_WIDTH = 105, 200
+"""Columns of the table of scorers with a weight, and of that of all scorers."""
 
 JudgeOption = Annotated[
     bool, typer.Option("--judge", help="Let the language model grade the reports too; its grades are cached.")
@@ -72,6 +72,9 @@ class EvaluationOptions(Options):
         int | None, typer.Option("--workers", metavar="N", help="Run tasks in N processes instead of threads.")
     ] = None
     dask: DaskOption = None
+    reports: Annotated[
+        Path | None, typer.Option("--reports", metavar="DIR", help="Write each report into this folder, as Markdown.")
+    ] = None
 
 
 @with_session
@@ -91,6 +94,8 @@ def run(
     Examples:
       harness eval run
       harness eval run --tasks T_A,T_B --repeat 3
+      harness eval run --tasks-dir web
+      harness eval run --tasks-dir prompts.jsonl --reports reports
       harness eval run --resume 20261122-101500-1a2b3c
     """
     from harness_evals import suite
@@ -112,6 +117,8 @@ def run(
     with ProgressBars() as bars, _judge(settings, judge) as grading, _executor(settings, options) as workers:
         session.note(f"evaluation {header.id}")
         bars.visible &= not session.quiet
+        if any(not task.nuggets and not task.gold and task.answerable for task in chosen) and not settings.model:
+            session.note("no language model is set (`model`), so the reports are excerpts")
         suite.run(
             header,
             done,
@@ -121,6 +128,7 @@ def run(
             workers[0],
             at_once=workers[1],
             judge=grading,
+            reports=options.reports,
             on_outcome=lambda number, total: bars("tasks", number, total),
         )
     _show(read_log(path), as_json=as_json)
@@ -219,13 +227,13 @@ def check(
     Exits with 2 if something is wrong.
     """
     from harness_evals import tasks
-    from harness_evals.tasks import TASKS_DIR, check_tasks
+    from harness_evals.tasks import check_tasks, folder_of
 
     session.load()
     if schema:
         print_json(tasks.schema())
         return
-    problems = check_tasks(tasks_dir or TASKS_DIR)
+    problems = check_tasks(folder_of(tasks_dir))
     if as_json:
         print_json({"problems": problems})
     else:
@@ -277,10 +285,10 @@ def repeat(
 
 
 def _tasks(ids: str, folder: Path | None) -> "list[Task]":
-    from harness_evals.tasks import TASKS_DIR, load_tasks
+    from harness_evals.tasks import folder_of, load_tasks
 
     named = dict.fromkeys(each.strip() for each in ids.split(",") if each.strip())
-    return load_tasks(list(named), folder or TASKS_DIR)
+    return load_tasks(list(named), folder_of(folder))
 
 
 def _log(session: Session, name: str) -> "Log":
@@ -354,7 +362,7 @@ def _show(log: "Log", *, as_json: bool) -> None:
 
         print_json(evaluation_response(log.header.id, measured(log)).model_dump(mode="json"))
         return
-    typer.echo(_table(found))
+    typer.echo(_table(found, log.header.weights))
     typer.echo("\nweights: " + ", ".join(f"{name} {weight:g}" for name, weight in log.header.weights.items()))
     if JUDGE in found.means:
         typer.echo(f"the judge has weight {JUDGE_WEIGHT:g} of the total, all others together {1 - JUDGE_WEIGHT:g}")
@@ -371,11 +379,12 @@ def _listed(rows: Sequence[Sequence[str]], headers: Sequence[str]) -> str:
     return tabulate(rows, headers=headers, disable_numparse=True)
 
 
-def _table(found: "Summary") -> str:
-    """Return the table of scores; on a narrow terminal, only the totals."""
+def _table(found: "Summary", weights: "Mapping[str, float]") -> str:
+    """Return the table of scores; on a narrow terminal, only those with a weight, or only the totals."""
     names = list(found.means) or ["total"]
-    if sys.stdout.isatty() and shutil.get_terminal_size().columns < WIDTH:
-        names = ["total"]
+    columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else FULL_WIDTH
+    if columns < FULL_WIDTH:
+        names = [name for name in names if weights.get(name, 1.0)] if columns >= WIDTH else ["total"]
     rows: list[Sequence[str]] = [
         [task.task, *(_number({**task.values, "total": task.total}.get(name)) for name in names), str(task.runs)]
         for task in found.tasks

@@ -108,7 +108,12 @@ TasksOption = Annotated[
     ),
 ]
 TasksDirOption = Annotated[
-    Path | None, typer.Option("--tasks-dir", metavar="DIR", help="Take the tasks from this folder.")
+    Path | None,
+    typer.Option(
+        "--tasks-dir",
+        metavar="DIR",
+        help="Take the tasks from this folder, suite (`web`, `short`) or JSON Lines of prompts (id, prompt).",
+    ),
 ]
 DaskOption = Annotated[
     str | None, typer.Option("--dask", metavar="ADDRESS", help="Run tasks on the workers of this Dask scheduler.")

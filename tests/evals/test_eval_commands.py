@@ -3,13 +3,16 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import orjson
 import pytest
 from harness_evals.log import FIRST_WEIGHTS
+from harness_evals.suite import Summary
 
 from harness.app import App
+from harness.cli import evaluate
 from harness.models.from_settings import Models
 from harness.models.local.embedder import MiniLM
 from harness.settings import Settings
@@ -48,7 +51,9 @@ def test_tasks_are_run_scored_and_logged(
         ("caches", 2, []), ("queues", 2, []), ("retries", 2, []), ("timeouts", 2, []),
     ]  # fmt: skip
     assert payload["evaluation"]["crashes"] == 0
-    assert set(payload["means"]) == {*payload["weights"], "total"}
+    assert set(payload["weights"]) - set(payload["means"]) == {
+        "required_terms", "avoided", "disagreement_shown", "sections_match", "short_answer",
+    }  # fmt: skip
     assert payload["means"]["retrieval_recall"] == 1.0
     (log,) = logs(tmp_path)
     assert len(log.read_text().splitlines()) == 9
@@ -348,3 +353,13 @@ def test_old_logs_are_listed_and_broken_ones_are_named(harness: Program, tasks_d
     assert of_old["weights"].items() <= of_new["weights"].items()
     assert harness("eval", "compare", old.stem, new.stem, "--json").told["difference"]["mean"] == 0
     assert harness("eval", "run", "--resume", old.stem, "--tasks-dir", tasks_dir).code == 0
+
+
+@pytest.mark.parametrize(("columns", "names"), [(90, 1), (150, 2), (250, 3)])
+def test_a_narrow_terminal_shows_fewer_scores(monkeypatch: pytest.MonkeyPatch, columns: int, names: int) -> None:
+    """Only the total; with more room those with a weight, too; then all."""
+    monkeypatch.setattr(evaluate.sys, "stdout", SimpleNamespace(isatty=lambda: True))
+    monkeypatch.setattr(evaluate.shutil, "get_terminal_size", lambda: SimpleNamespace(columns=columns))
+    means = {"length": 0.5, "self_contained": 0.5, "total": 0.5}
+    table = evaluate._table(Summary((), means, {}, 0), {"length": 1.0, "self_contained": 0.0})
+    assert len([name for name in ("total", "length", "contained") if name in table]) == names

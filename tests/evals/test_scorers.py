@@ -9,6 +9,7 @@ from harness_evals.outcome import Cited, Cost, Outcome
 from harness_evals.scorers import (
     FEWEST_WORDS,
     MOST_WORDS,
+    NEEDS,
     RECALL_AT,
     SCORERS,
     WEIGHTS,
@@ -161,7 +162,8 @@ def test_length_is_right_within_bounds_and_falls_outside(count: int, share: floa
 def test_scores_are_shares(each: Task, report: list[Cited], sources: list[str]) -> None:
     """For any report, every scorer and the total are between 0 and 1."""
     scored = score(each, Outcome(each.id, 0, tuple(sources), tuple(report)))
-    assert set(scored.values) == (set(SCORERS) if each.answerable else {"refused"})
+    applying = {name for name in SCORERS if name not in NEEDS or NEEDS[name](each)}
+    assert set(scored.values) == (applying if each.answerable else {"refused"})
     assert all(0 <= value <= 1 for value in [*scored.values.values(), scored.total])
 
 
@@ -171,7 +173,7 @@ def test_the_total_weighs_every_scorer_as_declared() -> None:
     assert math.fsum(WEIGHTS.values()) == pytest.approx(1)
     ran = Outcome("T_X", 0, ("a",), (cited("The soup is hot."),), Cost(3, 20, 1.5))
     scored = score(task(), ran)
-    assert scored.total == pytest.approx(sum(WEIGHTS[name] * value for name, value in scored.values.items()))
+    assert scored.total == math.fsum(WEIGHTS[name] * value for name, value in scored.values.items())
     assert scored.cost == Cost(3, 20, 1.5)
     assert score(task(), ran, {"nugget_all": 0.5, "retrieval_recall": 0.5}).total == 0.75
 
@@ -236,7 +238,9 @@ def test_a_task_without_an_answer_key_has_no_score_for_it() -> None:
     """Its total is that of the other scorers, in the proportion of their weights."""
     bare = Task("T_X", "Which soup?", Structure(at_least=1), "research", "corpus:x")
     scored = score(bare, said("The soup is hot."))
-    assert set(scored.values) == {"citation_recall", "citation_precision", "structure", "length", "refused"}
+    assert set(scored.values) == {
+        "citation_recall", "citation_precision", "structure", "length", "refused", "repeated_content", "self_contained",
+    }  # fmt: skip
     weights = weights_for(bare)
     assert math.fsum(weights.values()) == pytest.approx(1)
     assert weights["structure"] / weights["length"] == pytest.approx(WEIGHTS["structure"] / WEIGHTS["length"])
