@@ -207,6 +207,7 @@ def _documents(app: "App", source: str) -> "Iterator[ReadDocument]":
             engine=app.sources.reader.name,
             fetched_at=time.time(),
             expires_at=NEVER,
+            page_starts=page.page_starts,
         )
         return
     if not Path(source).expanduser().exists():
@@ -225,6 +226,7 @@ def _documents(app: "App", source: str) -> "Iterator[ReadDocument]":
                     source="file",
                     fetched_at=now,
                     expires_at=NEVER,
+                    page_starts=document.page_starts,
                 )
         except PartUnavailable as error:
             raise InvalidInput(f"cannot read {part}") from error

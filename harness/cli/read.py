@@ -9,7 +9,7 @@ from msgspec import to_builtins
 from harness.cli.command_session import Session, with_session
 from harness.cli.options import CacheOptions, Flags, JsonOption, SettingOptions, duration
 from harness.cli.output import print_json
-from harness.core.entries import Hit
+from harness.core.entries import Hit, Stale
 from harness.core.freshness import age_in_words
 
 if TYPE_CHECKING:
@@ -27,10 +27,10 @@ def read(
     cache: CacheOptions,
     as_json: JsonOption = False,
 ) -> None:
-    """Read a page as plain text, through the cache. HTML, PDF and text can be read.
+    """Read a page as plain text, through the cache. HTML, PDF, feeds and text can be read.
 
-    Addresses in private networks are refused unless `allowed_hosts` names the host. The page is only printed: nothing
-    in it is followed.
+    Addresses in private networks are refused unless `allowed_hosts` names the host; pages that robots may not read,
+    unless the setting `robots` is false. The page is only printed: nothing in it is followed.
 
     \b
     Examples:
@@ -67,14 +67,22 @@ def _summary(answer: "Answer[Page]") -> str:
     message = f"{len(page.text):,} characters of {page.media_type} from {page.url}"
     if isinstance(outcome, Hit):
         return f"{message}; from the cache, {age_in_words(outcome.age)}; 0 live calls"
-    return (
-        f"{message}; stale, because the page cannot be read now" if answer.how == "stale" else f"{message}; 1 live call"
-    )
+    if answer.how == "stale":
+        return f"{message}; stale, because the page cannot be read now"
+    return f"{message}; {'unchanged since it was last read; ' if _is_unchanged(answer) else ''}1 live call"
+
+
+def _is_unchanged(answer: "Answer[Page]") -> bool:
+    """Return whether a live call found the page as it was in the expired row."""
+    return answer.how == "live" and isinstance(answer.outcome, Stale) and answer.outcome.value == answer.value
 
 
 def _print_json(url: str, answer: "Answer[Page]") -> None:
     outcome = answer.outcome
-    value: dict[str, Any] = {"asked": url, **to_builtins(answer.value), "answered_by": answer.how}
+    page = {name: value for name, value in to_builtins(answer.value).items() if name != "extractor"}
+    value: dict[str, Any] = {"asked": url, **page, "answered_by": answer.how}
     if isinstance(outcome, Hit):
         value["age_seconds"] = round(outcome.age, 3)
+    if _is_unchanged(answer):
+        value["unchanged"] = True
     print_json(value | {"live_calls": int(answer.how == "live")})

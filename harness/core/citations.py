@@ -18,8 +18,13 @@ def is_quoted_in(quotation: str, texts: Iterable[str]) -> bool:
     """Return whether `quotation` is part of one of `texts`, ignoring white space, Unicode form (NFC), and the form of
     quotation marks and dashes. An empty quotation is in no text.
     """
-    wanted = _comparable(quotation).translate(_FOLDED)
-    return bool(wanted) and any(wanted in _comparable(text).translate(_FOLDED) for text in texts)
+    wanted = folded(quotation)
+    return bool(wanted) and any(wanted in folded(text) for text in texts)
+
+
+def folded(text: str) -> str:
+    """Return `text` as quotations are compared: on one line, in NFC, with plain quotation marks and dashes."""
+    return _comparable(text).translate(_FOLDED)
 
 
 def parted(quotation: str, text: str) -> tuple[str, str, str] | None:
@@ -28,7 +33,7 @@ def parted(quotation: str, text: str) -> tuple[str, str, str] | None:
 
     Joined, the parts are the whole text.
     """
-    wanted, held = _comparable(quotation).translate(_FOLDED), _comparable(text)
+    wanted, held = folded(quotation), _comparable(text)
     start = held.translate(_FOLDED).find(wanted) if wanted else -1
     if start < 0:
         return None

@@ -13,6 +13,7 @@ from harness.core.chunking import in_context, passages
 from harness.core.entries import Entry
 from harness.core.freshness import is_volatile
 from harness.core.keys import canonical_url
+from harness.core.page_numbers import PageStarts, starts_in
 from harness.core.search_engines import LIBRARY
 from harness.core.tables import KNOWLEDGE, PAGES, SEARCHES, LibraryColumns
 from harness.core.text import clean, one_line
@@ -29,7 +30,7 @@ MAX_URL_CHARS = 2_000
 class ReadDocument(Struct, frozen=True, kw_only=True):
     """A text that was read: `engine` is the engine or page reader that brought it, `found_by` the query, `knowledge`
     the id of a document of knowledge. Times are seconds since the epoch; `expires_at` is when the cached answer expires
-    that it came with.
+    that it came with. `page_starts` are the places in `text` at which the pages of a PDF begin.
     """
 
     url: str
@@ -41,6 +42,7 @@ class ReadDocument(Struct, frozen=True, kw_only=True):
     knowledge: str = ""
     fetched_at: float
     expires_at: float
+    page_starts: PageStarts = ()
 
     @property
     def id(self) -> str:
@@ -55,15 +57,16 @@ class ReadDocument(Struct, frozen=True, kw_only=True):
         return is_volatile(self.found_by, year) or is_volatile(self.title, year)
 
 
-class PassageDetails(Struct, frozen=True):
+class PassageDetails(Struct, frozen=True, omit_defaults=True):
     """Payload of a passage's row: the heading above the passage, its place in the document (from 0), and the query that
-    found it; of knowledge, the id of the document.
+    found it; of knowledge, the id of the document; of a PDF, where its pages begin in the passage.
     """
 
     section: str = ""
     position: Annotated[int, Meta(ge=0)] = 0
     found_by: str = ""
     knowledge: str = ""
+    page_starts: PageStarts = ()
 
 
 class HeldPassage(Struct, frozen=True, kw_only=True):
@@ -81,6 +84,7 @@ class HeldPassage(Struct, frozen=True, kw_only=True):
     knowledge: str
     fetched_at: float
     expires_at: float
+    page_starts: PageStarts = ()
 
     @property
     def in_context(self) -> str:
@@ -93,6 +97,12 @@ class HeldPassage(Struct, frozen=True, kw_only=True):
         headed = self.section and self.section != self.title
         return f"# {self.section}\n\n{self.text}" if headed else self.text
 
+    @property
+    def page_starts_under_heading(self) -> PageStarts:
+        """Starts of pages in the text under its heading."""
+        before = len(self.under_heading) - len(self.text)
+        return tuple((before + at, page) for at, page in self.page_starts)
+
 
 def passage_key(text: str) -> str:
     """Return the key of a passage: the same text has one, wherever it was read."""
@@ -103,9 +113,13 @@ def rows_of(document: ReadDocument, expires_at: float) -> list[Entry]:
     """Return the rows of a document's passages, in order, without vectors. A passage that it has twice counts once."""
     own = LibraryColumns(document.id, document.url, document.title, document.source, document.engine)
     fetched, rows = document.fetched_at, dict[str, Entry]()
-    for position, passage in enumerate(passages(document.text[:MAX_DOCUMENT_CHARS])):
+    cut = passages(document.text[:MAX_DOCUMENT_CHARS])
+    starts = starts_in((passage.text for passage in cut), document.text, document.page_starts)
+    for position, (passage, paged) in enumerate(zip(cut, starts, strict=True)):
         key = passage_key(passage.text)
-        details = msgspec.json.encode(PassageDetails(passage.section, position, document.found_by, document.knowledge))
+        details = msgspec.json.encode(
+            PassageDetails(passage.section, position, document.found_by, document.knowledge, paged)
+        )
         rows.setdefault(key, Entry(key, passage.text, details, fetched, expires_at, fetched, own))
     return list(rows.values())
 
@@ -129,6 +143,7 @@ def passage_of(entry: Entry) -> HeldPassage | None:
         knowledge=details.knowledge,
         fetched_at=entry.created_at,
         expires_at=entry.expires_at,
+        page_starts=details.page_starts,
     )
 
 
@@ -176,7 +191,16 @@ def _document(
             knowledge=entry.key if source == "knowledge" else "",
             fetched_at=_updated_at(value, entry.created_at) if source == "knowledge" else entry.created_at,
             expires_at=entry.expires_at,
+            page_starts=_page_starts(value) if source == "page" else (),
         )
+
+
+def _page_starts(value: dict[str, object]) -> PageStarts:
+    """Return where the pages of a cached page begin; nothing if that is damaged."""
+    try:
+        return msgspec.convert(value.get("page_starts", ()), PageStarts)
+    except msgspec.ValidationError:
+        return ()
 
 
 def _updated_at(value: dict[str, object], created_at: float) -> float:

@@ -11,11 +11,12 @@ class PageReader(Protocol):
     name: str
     """Names what fetches and extracts, with its version: what another one has read is read again."""
 
-    def read(self, url: str) -> Page:
-        """Return the page behind an address, its text bounded and cleaned, never empty.
+    def read(self, url: str, held: Page | None = None) -> Page:
+        """Return the page behind an address, its text bounded and cleaned, never empty. `held` is an earlier answer for
+        this address: if the page has not changed since, it is returned, and nothing is extracted.
 
         Raises:
             InvalidInput: not an address of the web (`http://…`, `https://…`).
             AddressRefused: the address, or one that it leads to, is private, loopback or link-local.
-            PageError: no answer, an error status, too large, or nothing that is text.
+            PageError: no answer, an error status, refused to robots, too large, or nothing that is text.
         """

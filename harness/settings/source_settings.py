@@ -94,3 +94,6 @@ class PageSettings(Struct, frozen=True, kw_only=True):
         REACHES,
         Meta(description="hosts (HOST or HOST:PORT) to read pages from although their address is private"),
     ] = ()
+    robots: Annotated[
+        bool, LOCAL, Meta(description="read only pages that the robots.txt of their site allows to research-harness")
+    ] = True

@@ -65,7 +65,12 @@ class Sources:
         from harness.sources.pages.reader import WebReader
 
         settings = self._settings
-        return WebReader(timeout=settings.page_timeout, allowed_hosts=settings.allowed_hosts, proxy=settings.proxy)
+        return WebReader(
+            timeout=settings.page_timeout,
+            allowed_hosts=settings.allowed_hosts,
+            proxy=settings.proxy,
+            robots=settings.robots,
+        )
 
     def chains_for(self, settings: Settings) -> dict[tuple[str, bool], SearchEngine]:
         """Return the chains of engines that were made, for another app; none if its settings differ."""

@@ -60,7 +60,7 @@ class RecordedReader:
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def read(self, url: str) -> Page:
+    def read(self, url: str, held: Page | None = None) -> Page:
         """See `PageReader.read`.
 
         Raises:

@@ -57,7 +57,7 @@ class Pages:
     def __init__(self, texts: Mapping[str, str]) -> None:
         self.texts = dict(texts)
 
-    def read(self, url: str) -> Page:
+    def read(self, url: str, held: Page | None = None) -> Page:
         """See `PageReader.read`."""
         return Page(url=url, title="Connection pools", text=self.texts[url], media_type="text/html")
 

@@ -2,17 +2,21 @@
 
 from typing import Any
 
+import orjson
 import pytest
 
 from harness.cache import Cache
+from harness.core.entries import Entry
 from harness.core.freshness import DAY, HOUR
-from harness.core.tables import EVIDENCE, SEARCHES
+from harness.core.tables import EVIDENCE, PAGES, SEARCHES, PageColumns
 from harness.knowledge import Knowledge
 from harness.library import Library, LibraryPolicy, library_index
+from harness.library.held_passages import documents_in
 from harness.ports import Store
 from tests.fakes import FakeClock, WordEmbedder
 from tests.library.documents import (
     LONG,
+    NOW,
     POOL,
     TEXT,
     Pages,
@@ -37,6 +41,26 @@ def test_the_excerpts_of_a_search_are_added(cache: Cache, library: Library, cloc
     assert (pool.source, pool.engine, pool.found_by) == ("snippet", "ddgs", "how large is a pool")
     assert (pool.fetched_at, pool.expires_at) == (clock.now, clock.now + 7 * DAY)
     assert (other.text, other.url) == ("Other.", "https://a.org")
+
+
+def test_passages_of_a_pdf_have_their_pages(cache: Cache, library: Library) -> None:
+    """Each from the page of its first word on; a damaged list of pages is none."""
+    text = f"# Pools\n\n{TEXT}\n\nIt may hold twenty.\n\n# Timeouts\n\nA client waits for thirty seconds."
+    starts = ((9, 3), (text.index("twenty"), 4), (text.index("thirty"), 5))
+    library.index.add(document(text, POOL, source="page", page_starts=starts))
+    first, second = library.passages_of(POOL)
+    assert first.page_starts == ((0, 3), (first.text.index("twenty"), 4))
+    assert second.page_starts == ((0, 4), (second.text.index("thirty"), 5))
+    at = first.page_starts_under_heading[1][0]
+    assert first.under_heading[at:] == "twenty."
+
+
+@pytest.mark.parametrize("starts", ["x", [[1]], [[-1, 2]], [[0, "1"]], 5, None])
+def test_damaged_pages_of_a_cached_pdf_are_none(cache: Cache, library: Library, starts: object) -> None:
+    """The row may come from the file of another user."""
+    value = {"title": "Pools", "text": TEXT, "page_starts": starts}
+    row = Entry("k", POOL, orjson.dumps(value), NOW, NOW + HOUR, NOW, PageColumns("web"))
+    assert [each.page_starts for each in documents_in(PAGES, row)] == [()]
 
 
 def test_a_corpus_is_named_with_its_options(cache: Cache, library: Library) -> None:

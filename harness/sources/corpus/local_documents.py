@@ -10,9 +10,12 @@ from typing import Any, Protocol
 
 import orjson
 from msgspec import Struct
+from msgspec.structs import replace
 
+from harness.core.page_numbers import PageStarts
 from harness.core.text import clean, one_line
 from harness.errors import InvalidInput
+from harness.sources.pages.pdf_text import paged_text
 
 log = logging.getLogger(__name__)
 
@@ -26,12 +29,15 @@ MAX_PDF_PAGES = 2_000
 
 
 class CorpusDocument(Struct, frozen=True):
-    """A text to search: `href` is the link for readers, `id` is unique in the corpus."""
+    """A text to search: `href` is the link for readers, `id` is unique in the corpus. `page_starts` are the places in
+    `text` at which the pages of a PDF begin.
+    """
 
     id: str
     title: str
     text: str
     href: str
+    page_starts: PageStarts = ()
 
 
 class CorpusSource(Protocol):
@@ -183,12 +189,13 @@ def _pdf(path: Path) -> Iterator[CorpusDocument]:
     try:
         reader = PdfReader(BytesIO(_bytes(path)))
         title = reader.metadata.title if reader.metadata else None
-        text = "\n\n".join(page.extract_text() for page in reader.pages[:MAX_PDF_PAGES])
+        paged = paged_text(reader.pages[:MAX_PDF_PAGES], MAX_DOCUMENT_CHARS)
     except Exception as error:  # on a damaged PDF, pypdf raises any kind of exception
         raise _Unreadable(f"an unreadable PDF ({type(error).__name__})") from error
-    if not text.strip():
+    if not paged.text:
         raise _Unreadable("no text in this PDF (scanned images?)")
-    yield _document(path, str(title or path.stem), text)
+    document = _document(path, str(title or path.stem), paged.text)
+    yield replace(document, page_starts=tuple(each for each in paged.page_starts if each[0] < len(document.text)))
 
 
 def _json_lines(path: Path) -> Iterator[CorpusDocument]:

@@ -1,4 +1,4 @@
-"""Text extraction from HTML, PDF and plain text.
+"""Text extraction from HTML, PDF, feeds and plain text.
 
 The libraries are made for friendly documents: their time grows with the square of a page's elements, of a tag's
 attributes or of a script's brackets, and a C parser may crash. So large pages are cut to a size that takes seconds, and
@@ -7,16 +7,21 @@ attributes or of a script's brackets, and a C parser may crash. So large pages a
 
 import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from io import BytesIO
 from itertools import islice
+from time import monotonic
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from harness.core.page_numbers import PageStarts
 from harness.core.text import clean, one_line, shorten
 from harness.errors import PageError
 from harness.sources.pages.charsets import decode
+from harness.sources.pages.feeds import XML_TYPES, feed_text
+from harness.sources.pages.pdf_text import PagedText, paged_text
 
 MAX_TEXT_CHARS = 2_000_000
 MAX_TITLE_CHARS = 500
@@ -28,7 +33,10 @@ to some seconds here.
 LARGE_ELEMENTS = 5_000
 """Above this, trafilatura does not extract the page again by its other rules, which would take twice as long."""
 
-MAX_PDF_PAGES = 200
+MAX_PDF_PAGES, MAX_PDF_SECONDS = 200, 8.0
+"""Later pages of a PDF are left out, and so are those that are not reached in this time: half of what a page may take,
+so that a slow machine reads the beginning of a long document instead of nothing.
+"""
 
 MAX_META, MAX_ABOUT_CHARS = 300, 300
 MOST_AUTHORS = 3
@@ -78,6 +86,7 @@ class Extracted(Struct, frozen=True, tag=True):
     text: str
     media_type: str
     about: About = About()
+    page_starts: PageStarts = ()
 
 
 def extract(body: bytes, content_type: str) -> Extracted:
@@ -88,20 +97,25 @@ def extract(body: bytes, content_type: str) -> Extracted:
     """
     declared = content_type.partition(";")[0].strip().lower()
     kind, about = media_type(body, declared), About()
+    starts: PageStarts = ()
     if kind == "application/pdf":
-        title, text = _pdf(body)
+        paged = _pdf(body)
+        title, text, starts = paged.title, paged.text, paged.page_starts
     elif kind == "text/html":
         title, text, about = _html(decode(body, content_type))
+    elif kind in XML_TYPES:
+        title, text = feed_text(body)
     else:
         title, text = _plain(decode(body, content_type))
     text = clean(text, MAX_TEXT_CHARS)
     if not text:
         raise PageError(_NOTHING)
-    return Extracted(title=clean(one_line(title), MAX_TITLE_CHARS), text=text, media_type=kind, about=about)
+    starts = tuple(start for start in starts if start[0] < len(text))
+    return Extracted(clean(one_line(title), MAX_TITLE_CHARS), text, kind, about, starts)
 
 
 def media_type(body: bytes, declared: str) -> str:
-    """Return the media type of `body`: `text/html`, `application/pdf`, or a text type.
+    """Return the media type of `body`: `text/html`, `application/pdf`, or a type of text or XML.
 
     Raises:
         PageError: any other type; the message names it.
@@ -112,7 +126,7 @@ def media_type(body: bytes, declared: str) -> str:
         raise PageError("declared as a PDF, but is not one; open it in a browser to check")
     if declared in _HTML:
         return "text/html"
-    if declared in _TEXT:
+    if declared in _TEXT or declared in XML_TYPES:
         return declared
     if declared in _UNTOLD:
         if _LOOKS_LIKE_HTML.match(body[:2048].replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe").lower()):
@@ -131,33 +145,34 @@ def _plain(text: str) -> tuple[str, str]:
     return shorten(title, 200), text
 
 
-def _pdf(body: bytes) -> tuple[str, str]:
-    """Return title and text of the first `MAX_PDF_PAGES` pages."""
+def _pdf(body: bytes) -> PagedText:
+    """Return the text of the first `MAX_PDF_PAGES` pages; the title is that of the document, if it has one."""
     from pypdf import PdfReader
 
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it warns about every oddity that it can handle
     try:
         reader = PdfReader(BytesIO(body))
-        locked = reader.is_encrypted and not reader.decrypt("")
-        pieces = [] if locked else list(_pdf_pages(reader))
-        title = str(reader.metadata.title or "") if not locked and reader.metadata else ""
+        if locked := reader.is_encrypted and not reader.decrypt(""):
+            text = PagedText("", (), "")
+        else:
+            text = paged_text(_in_time(reader.pages[:MAX_PDF_PAGES]), MAX_TEXT_CHARS)
+            title = str(reader.metadata.title or "") if reader.metadata else ""
+            text = replace(text, title=title.strip() or text.title)
     except Exception as error:  # on a damaged PDF, pypdf raises any kind of exception
         raise PageError(f"an unreadable PDF ({type(error).__name__}); it may be damaged") from error
     if locked:
         raise PageError("an encrypted PDF; remove its password to read it")
-    text = "\n\n".join(piece.strip() for piece in pieces if piece.strip())
-    if not text:
+    if not text.text:
         raise PageError("no text in this PDF; it may hold only scanned images")
-    return title, text
+    return text
 
 
-def _pdf_pages(reader: Any) -> Iterator[str]:
-    room = MAX_TEXT_CHARS
-    for page in reader.pages[:MAX_PDF_PAGES]:
-        text = page.extract_text()[:room]
-        room -= len(text)
-        yield text
-        if room <= 0:
+def _in_time(pages: Iterable[Any]) -> Iterator[Any]:
+    """Yield pages, the first one in any case, until `MAX_PDF_SECONDS` are over."""
+    end = monotonic() + MAX_PDF_SECONDS
+    for page in pages:
+        yield page
+        if monotonic() > end:
             return
 
 

@@ -1,18 +1,22 @@
-"""Fetching of a URL: redirects, limits, and every failure as a `PageError`."""
+"""Fetching of a URL: redirects, robots.txt, validators, limits, and every failure as a `PageError`."""
 
 import ssl
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
 
 import httpx2
 from msgspec import Struct
 
+from harness.core.pages import Page
 from harness.core.text import clean, shorten
 from harness.errors import AddressRefused, InvalidInput, PageError
 from harness.sources.http.transport import Deadline
 from harness.sources.pages.addresses import AddressGuard
 from harness.sources.pages.checked_connections import CONNECT_SECONDS, transport
+from harness.sources.pages.robots import MAX_RULES_BYTES, MAX_RULES_REDIRECTS, Robots, Rules, rules_in
+from harness.sources.pages.validators import conditions, entity_tag, http_date
 
 MAX_ADDRESS_CHARS = 4_000
 MAX_HEADER_CHARS = 500
@@ -24,6 +28,8 @@ _HEADERS = {
 }
 _CODINGS = frozenset({"", "identity", "gzip", "x-gzip", "deflate"})
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
+NOT_MODIFIED = 304
+_NO_CONNECTION = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError)
 _ADVICE: Mapping[int, str] = {
     401: "it requires a login",
     403: "it refuses robots or requires a login",
@@ -35,11 +41,19 @@ _ADVICE: Mapping[int, str] = {
 
 
 class Fetched(Struct, frozen=True):
-    """Result of a fetch: `url` after redirects, decompressed `body`, `content_type` header as received."""
+    """Result of a fetch: `url` after redirects, decompressed `body`, `content_type` header as received; `etag` and
+    `last_modified` are empty if they were not received or are not valid.
+    """
 
     url: str
     content_type: str
     body: bytes
+    etag: str = ""
+    last_modified: str = ""
+
+
+class NotModified(Struct, frozen=True):
+    """Result of a fetch: the page has not changed since it was last read."""
 
 
 class FetchLimits(Struct, frozen=True):
@@ -88,13 +102,22 @@ def usable_proxy(address: str | None) -> httpx2.Proxy | None:
     return proxy
 
 
-def fetch(url: str, guard: AddressGuard, limits: FetchLimits, proxy: httpx2.Proxy | None) -> Fetched:
-    """Fetch `url`, following redirects; `guard` checks every address on the way.
+def fetch(
+    url: str,
+    guard: AddressGuard,
+    limits: FetchLimits,
+    proxy: httpx2.Proxy | None,
+    *,
+    robots: Robots | None = None,
+    held: Page | None = None,
+) -> Fetched | NotModified:
+    """Fetch `url`, following redirects; `guard` checks every address on the way, and so do `robots`, if given. The
+    validators of `held`, an earlier answer, are sent only to the URL that it came from.
 
     Raises:
         InvalidInput: not an http(s) URL.
         AddressRefused: it, or a redirect, leads to an address that is neither public nor allowed, or is not http(s).
-        PageError: no response in time, an error status, too large, too many redirects.
+        PageError: no response in time, an error status, refused to robots, too large, too many redirects.
     """
     address = web_address(url)
     deadline = Deadline(limits.timeout)
@@ -105,16 +128,86 @@ def fetch(url: str, guard: AddressGuard, limits: FetchLimits, proxy: httpx2.Prox
             timeout=httpx2.Timeout(limits.timeout, connect=CONNECT_SECONDS),
             trust_env=False,
         ) as client:
+            requests = _Requests(client, guard if proxy else None, deadline)
             for _ in range(limits.max_redirects + 1):
-                if proxy:  # it resolves the host itself, so this is the only check
-                    guard.addresses(address.host, _port(address), deadline.within())
-                with client.stream("GET", address) as response:
-                    if response.status_code not in _REDIRECTS or "location" not in response.headers:
+                if robots:
+                    robots.check(address, requests.rules, deadline.within())
+                headers = conditions(held, str(address))
+                with requests.get(address, headers) as response:
+                    if headers and response.status_code == NOT_MODIFIED:
+                        return NotModified()
+                    if not _is_redirect(response):
                         return _body(response, limits, deadline)
                     address = _next(address, response.headers["location"])
     except httpx2.HTTPError as error:
         raise PageError(_why(error, limits, deadline)) from error
     raise PageError(f"more than {limits.max_redirects} redirects; open it in a browser to see where it leads")
+
+
+class _Requests:
+    """Requests of one fetch, all until its deadline. A proxy resolves hosts itself, so their addresses are checked by
+    the `guard` before each request.
+    """
+
+    def __init__(self, client: httpx2.Client, guard: AddressGuard | None, deadline: Deadline) -> None:
+        self._client = client
+        self._guard = guard
+        self._deadline = deadline
+
+    @contextmanager
+    def get(self, address: httpx2.URL, headers: Mapping[str, str] | None = None) -> Iterator[httpx2.Response]:
+        """Send one request; redirects are not followed."""
+        if self._guard:
+            self._guard.addresses(address.host, _port(address), self._deadline.within())
+        with self._client.stream("GET", address, headers=headers) as response:
+            yield response
+
+    def rules(self, address: httpx2.URL) -> Rules:
+        """Return the rules at `address`, or why they are unreachable (RFC 9309, section 2.3.1).
+
+        Raises:
+            httpx2.HTTPError: the host cannot be connected to.
+            PageError: likewise, or its address is refused.
+        """
+        first = address
+        try:
+            for _ in range(MAX_RULES_REDIRECTS + 1):
+                with self.get(address) as response:
+                    if not _is_redirect(response):
+                        return self._rules_of(response)
+                    location = response.headers["location"]
+                try:
+                    address = _next(address, location)
+                except PageError:  # not a URL: there are no rules
+                    break
+        except (httpx2.HTTPError, PageError) as error:
+            if address == first and isinstance(error, (PageError, *_NO_CONNECTION)):  # the page is not there, either
+                raise
+            return Rules(unreachable=_cause(error))
+        return Rules()
+
+    def _rules_of(self, response: httpx2.Response) -> Rules:
+        if response.status_code >= 500:
+            return Rules(unreachable=f"HTTP {response.status_code}")
+        if not response.is_success:
+            return Rules()
+        body = bytearray()
+        for piece in response.iter_bytes():
+            body += piece
+            self._deadline.within()
+            if len(body) > MAX_RULES_BYTES:
+                break
+        return rules_in(bytes(body))
+
+
+def _is_redirect(response: httpx2.Response) -> bool:
+    return response.status_code in _REDIRECTS and "location" in response.headers
+
+
+def _cause(error: Exception) -> str:
+    if isinstance(error, httpx2.TimeoutException):
+        return "it did not answer in time"
+    return shorten(clean(error, 500), 100)
 
 
 @cache
@@ -156,7 +249,13 @@ def _body(response: httpx2.Response, limits: FetchLimits, deadline: Deadline) ->
         if len(body) > limits.max_bytes:
             raise too_large
     content_type = clean(response.headers.get("content-type"), MAX_HEADER_CHARS)
-    return Fetched(url=str(response.url), content_type=content_type, body=bytes(body))
+    return Fetched(
+        url=str(response.url),
+        content_type=content_type,
+        body=bytes(body),
+        etag=entity_tag(response.headers.get("etag")),
+        last_modified=http_date(response.headers.get("last-modified")),
+    )
 
 
 def _why(error: httpx2.HTTPError, limits: FetchLimits, deadline: Deadline) -> str:

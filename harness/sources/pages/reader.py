@@ -4,8 +4,10 @@ from collections.abc import Collection
 
 from harness.core.pages import Page
 from harness.errors import PageError
+from harness.settings.code_digest import source_digest
 from harness.sources.pages.addresses import AddressGuard, Resolver, resolve
 from harness.sources.pages.extraction_process import Worker
+from harness.sources.pages.robots import Robots
 
 
 class WebReader:
@@ -15,7 +17,7 @@ class WebReader:
     `max_bytes` bounds the decompressed body. Only public addresses are fetched, and `allowed_hosts` (exact name or IP
     address, each with or without `:port`). With a `proxy` (`http://…`, `socks5://…`) the target is checked by the
     addresses that it resolves to here; the proxy resolves it again. Proxies of the environment are ignored. Tests
-    replace the system's `resolver`.
+    replace the system's `resolver`. Without `robots`, pages are read whatever the robots.txt of their site says.
 
     Raises:
         InvalidInput: an invalid allowed host. `read` raises it for an invalid proxy.
@@ -32,24 +34,33 @@ class WebReader:
         allowed_hosts: Collection[str] = (),
         proxy: str | None = None,
         resolver: Resolver = resolve,
+        robots: bool = True,
     ) -> None:
         self._timeout = timeout
         self._max_bytes = max_bytes
         self._max_redirects = max_redirects
         self._guard = AddressGuard(allowed_hosts, resolver)
         self._proxy = proxy
+        self._robots = Robots() if robots else None
         self._worker = Worker()
 
-    def read(self, url: str) -> Page:
-        """See `PageReader.read`. Pages and PDFs are data: nothing in them is run or loaded."""
-        from harness.sources.pages.fetch import FetchLimits, fetch, shown_url, usable_proxy, web_address
+    def read(self, url: str, held: Page | None = None) -> Page:
+        """See `PageReader.read`. Pages and PDFs are data: nothing in them is run or loaded. A `held` page whose text
+        other code extracted is read again.
+        """
+        from harness.sources.pages.fetch import FetchLimits, NotModified, fetch, shown_url, usable_proxy, web_address
 
         web_address(url)
         proxy = usable_proxy(self._proxy)
-        self._worker.start()
+        if held is None or held.extractor != _extractor():
+            held = None
+            self._worker.start()
         limits = FetchLimits(self._timeout, self._max_bytes, self._max_redirects)
         try:
-            fetched = fetch(url, self._guard, limits, proxy)
+            fetched = fetch(url, self._guard, limits, proxy, robots=self._robots, held=held)
+            if isinstance(fetched, NotModified):
+                assert held is not None  # noqa: S101 - it is an answer to its validators
+                return held
             extracted = self._worker.extract(fetched.body, fetched.content_type)
         except PageError as error:
             raise type(error)(f"{shown_url(url)}: {error}") from error
@@ -63,8 +74,16 @@ class WebReader:
             authors=about.authors,
             site=about.site,
             doi=about.doi,
+            page_starts=extracted.page_starts,
+            etag=fetched.etag,
+            last_modified=fetched.last_modified,
+            extractor=_extractor() if fetched.etag or fetched.last_modified else "",
         )
 
     def close(self) -> None:
         """End the extraction process. A later read starts a new one."""
         self._worker.close()
+
+
+def _extractor() -> str:
+    return source_digest("harness.sources.pages.extraction")

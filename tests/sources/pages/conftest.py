@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 import pytest
+from pytest_httpserver import HTTPServer
 
 from harness.sources.pages.reader import WebReader
 
@@ -47,6 +48,13 @@ def raw_server() -> Iterator[Serve]:
         listener.close()
     for thread in threads:
         thread.join(5)
+
+
+@pytest.fixture
+def httpserver(httpserver: HTTPServer) -> HTTPServer:
+    """A server that answers 404 to all but the expected requests: it has no robots.txt unless a test adds it."""
+    httpserver.no_handler_status_code = 404
+    return httpserver
 
 
 @pytest.fixture(scope="package")
