@@ -362,7 +362,7 @@ class PageOf:
     def __init__(self, tenant: str) -> None:
         self._tenant = tenant
 
-    def read(self, url: str) -> Page:
+    def read(self, url: str, held: Page | None = None) -> Page:
         """See `PageReader.read`."""
         return Page(url, f"of {self._tenant}", f"a page read for {self._tenant}", "text/html")
 

@@ -63,11 +63,9 @@ class CompletionCache:
         completion = answer.value
         if on_text is not None and answer.how != "live":
             on_text(completion.text)
-        counted = completion.prompt_tokens + completion.completion_tokens
-        self._run.tokens += counted or _estimated_tokens(completion.text, *(each["content"] for each in messages))
+        read, written = completion.prompt_tokens, completion.completion_tokens
+        if not read + written:  # the endpoint does not count
+            read, written = sum(len(each["content"]) // 4 for each in messages), len(completion.text) // 4
+        self._run.tokens += read + written
+        self._run.answer_tokens += written
         return answer
-
-
-def _estimated_tokens(*texts: str) -> int:
-    """Return about how many tokens texts have, for endpoints that do not count them."""
-    return sum(len(text) // 4 for text in texts)

@@ -77,7 +77,7 @@ class Cache:
         lookup = Lookup(context)
         self.searches = SearchCache(context, lookup)
         self.researches = ResearchCache(context, lookup)
-        self.pages = PageCache(lookup)
+        self.pages = PageCache(context, lookup)
         self.completions = CompletionCache(context, lookup)
         self.tools = ToolCache(context, lookup)
         self.derived = DerivedCache(context, lookup)
@@ -125,11 +125,14 @@ class Cache:
 
     @property
     def tokens(self) -> int:
-        """Tokens of all completions since `recording`, including cached ones, so that a repeated run counts the same.
-        May be set, to resume a run.
-        """
+        """Tokens of all completions since `recording`, cached ones too, so that a repeated run counts the same."""
         return self._context.run.tokens
 
-    @tokens.setter
-    def tokens(self, tokens: int) -> None:
-        self._context.run.tokens = tokens
+    @property
+    def answer_tokens(self) -> int:
+        """Tokens among `tokens` that models wrote."""
+        return self._context.run.answer_tokens
+
+    def resume_tokens(self, tokens: int, answer_tokens: int = 0) -> None:
+        """Set `tokens`, and those among them that models wrote, to what a stopped run had."""
+        self._context.run.tokens, self._context.run.answer_tokens = tokens, answer_tokens

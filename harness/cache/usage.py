@@ -43,15 +43,15 @@ class Use(Struct, frozen=True):
 
 
 class RunUsage:
-    """Answers and tokens of one run that began at `began` (seconds since the epoch). Outside a run (`None`), only
-    tokens are counted.
+    """Answers and tokens of one run that began at `began` (seconds since the epoch); `answer_tokens` are those that
+    models wrote. Outside a run (`None`), only tokens are counted.
     """
 
     def __init__(self, began: float | None = None, *, resumed: bool = False) -> None:
         self.began = began
         self.resumed = resumed
         self.uses: list[Use] = []
-        self.tokens = 0
+        self.tokens = self.answer_tokens = 0
 
     def add(self, table: str, asked: str, served: str, how: How, payload: bytes) -> None:
         """Record one answer; outside a run, do nothing."""

@@ -15,7 +15,7 @@ from harness.errors import InvalidInput
 
 if TYPE_CHECKING:
     from harness.cli.options import ReportForm, ReportOptions
-    from harness.research.gathering import DecidedQuestion
+    from harness.research.gathering import DecidedQuestion, SourceNote
     from harness.research.report import Report
     from harness.research.result import Research
     from harness.research.saved_report import SavedReport
@@ -38,8 +38,9 @@ def show(
         InvalidInput: the file cannot be written, or the report has no such form.
     """
     output = options.output
-    if options.explain and saved.report is not None:
-        for line in (*decisions(saved.decided), *explanation(saved.report)):
+    if options.explain:
+        reported = () if saved.report is None else (*decisions(saved.decided), *explanation(saved.report))
+        for line in (*source_notes(saved.notes), *reported):
             typer.echo(line, err=True)
     if saved.report is None and options.form != "json":
         return
@@ -112,6 +113,12 @@ def decisions(decided: Sequence["DecidedQuestion"]) -> Iterator[str]:
         yield printable(f"library: {each.decision.state}: {shorten(one_line(each.question), MAX_LINE)} ({reasons})")
 
 
+def source_notes(notes: Sequence["SourceNote"]) -> Iterator[str]:
+    """Yield, for each source that is not like the others, why it comes earlier or later, or is left out."""
+    for each in notes:
+        yield printable(f"source: {shorten(one_line(each.url), MAX_LINE)}: {shorten(one_line(each.note), MAX_LINE)}")
+
+
 def explanation(report: "Report") -> Iterator[str]:
     """Yield, for each sentence of a report, the probabilities behind it."""
     for each in report.citations:
@@ -148,8 +155,10 @@ def summary(found: "Research") -> str:
         nearest = "; ".join(f"{shorten(one_line(each.title), MAX_TITLE)} <{each.url}>" for each in sources[:NEAREST])
         lines.append(f"nothing found: none of the {len(sources)} sources answers the question; try other words")
         lines.append(printable(f"closest sources: {nearest}"))
-    else:
+    elif not found.gathered.left_out:
         lines.append(f"nothing found by {found.engine}; try other words or another --engine")
+    if not found.report:
+        lines += _left_out(found)
     if found.origin:
         what = "a solved question" if found.research_cache == "solved" else "a past research"
         age = age_in_words(found.origin.age)
@@ -165,6 +174,15 @@ def summary(found: "Research") -> str:
     if found.id:
         lines[-1] += f"; run {found.id}"
     return "\n".join(lines)
+
+
+def _left_out(found: "Research") -> list[str]:
+    """Return a line about the results that the lists of sites left out, if any."""
+    beginning = "" if found.gathered.sources else "nothing is left: "
+    counts = [
+        f"{name} left out {count} result{'' if count == 1 else 's'}" for name, count in found.gathered.left_out.items()
+    ]
+    return [f"{beginning}{' and '.join(counts)}; change the list to use them"] if counts else []
 
 
 def _reuse(found: "Research") -> list[str]:

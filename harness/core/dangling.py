@@ -18,6 +18,12 @@ _LEADS = frozenset(
 """Words that may precede the one that points back: "By default it …", "When they …", "In this case, …"."""
 _MAX_LEADS = 3
 _WORD = re.compile(r"[A-Za-z]+")
+_LATER = re.compile(
+    r"(?:\w+ (?:second|minute|hour|day|week|month|year|decade|centur)\w* (?:later|earlier|after that|before that)"
+    r"|later that|the (?:same|next|following|previous) (?:day|week|month|year|morning|evening|time|season))\b",
+    re.IGNORECASE,
+)
+"""Beginnings that count from a time in the sentence before."""
 _EXPLETIVE = re.compile(
     r"(it|there|this|that)('s| is| was| are| were| has been)? (a |an |the )?\w+ (that|to)\b|there (is|are|was|were)\b",
     re.IGNORECASE,
@@ -26,13 +32,13 @@ _EXPLETIVE = re.compile(
 
 
 def needs_previous(sentence: str) -> bool:
-    """Return whether an English sentence begins with a word that points back ("It …", "In this case …", "However, …"),
-    so that it needs the sentence before it. Never raises.
+    """Return whether an English sentence begins with words that point back ("It …", "In this case …", "Two years later
+    …"), so that it needs the sentence before it. Never raises.
     """
     begin = [word.lower() for word in _WORD.findall(sentence[:60])]
     if not begin or _EXPLETIVE.match(sentence):
         return False
-    if begin[0] in _CONTINUES or begin[0] in _POINTS_BACK:
+    if begin[0] in _CONTINUES or begin[0] in _POINTS_BACK or _LATER.match(sentence):
         return True
     leads = 0
     while leads < min(_MAX_LEADS, len(begin) - 1) and begin[leads] in _LEADS:

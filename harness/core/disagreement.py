@@ -40,6 +40,12 @@ _LASTING = re.compile(
     re.IGNORECASE,
 )
 """Measures that stay the same over the years."""
+_HAS_UNIT = re.compile(
+    r"\b(?:long|tall|high|deep|wide|far|heavy|fast|hot|cold|height|elevation|length|width|depth|weight|mass|distance|speed"
+    r"|temperature|area|duration|timeout)\b",
+    re.IGNORECASE,
+)
+"""Measures whose figures have a unit: numbers without one count something else."""
 _BOUND = re.compile(
     r"\b(?:more|less|fewer|greater|higher|lower) than\b|\bat (?:least|most)\b|\b(?:up to|over|under|between|from|before"
     r"|after|since|until|by) \$?\d|\d\s?(?:to|-|–|or)\s?\$?\d|\d0s\b|^(?:table|figure|chapter|section|page|step)\s\d",
@@ -66,8 +72,8 @@ def disagreements(question: str, said: Sequence[Said]) -> list[tuple[int, ...]]:
     Figures are compared if they have the same unit and are of like size, and, unless they last, are said of the same
     years. Bounds and ranges are not compared. A rounded figure agrees with the one that it rounds.
     """
-    held, asked = said[:MOST], read(question)
-    figures = _of_figures(question, asked, held)
+    held = said[:MOST]
+    figures = _of_figures(question, held)
     used = set(figures)
     pairs = [pair for pair in _opposed(held) if used.isdisjoint(pair)]
     return [*([figures] if figures else []), *_apart(pairs)]
@@ -82,16 +88,23 @@ def _apart(pairs: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
             yield pair
 
 
-def _of_figures(question: str, asked: Reading, held: Sequence[Said]) -> tuple[int, ...]:
+def figures_for(question: str, said: Sequence[Said]) -> dict[str, dict[int, Decimal]]:
+    """Return the figures (or years) that statements give for what the question asks: by unit, the place in `said` and
+    the value. Bounds, ranges, and figures of other things are left out. Never raises.
+    """
     by_unit: dict[str, dict[int, Decimal]] = {}
-    names = required_names(question)
-    for place, each in enumerate(held):
+    asked, names = read(question), required_names(question)
+    for place, each in enumerate(said[:MOST]):
         found = read(each.text)
         is_comparable = asked.dates <= found.dates and not _BOUND.search(each.text)
         if is_comparable and _is_about(question, names, asked, each, found):
             for unit, value in _figures(question, asked, found):
                 by_unit.setdefault(unit, {})[place] = value
-    for unit, values in by_unit.items():
+    return by_unit
+
+
+def _of_figures(question: str, held: Sequence[Said]) -> tuple[int, ...]:
+    for unit, values in figures_for(question, held).items():
         for first in values:
             places = _like(question, unit, first, held, values)
             if shown := _shown(places, held, values, exact=unit == "year"):
@@ -153,6 +166,8 @@ def _figures(question: str, asked: Reading, found: Reading) -> Iterator[tuple[st
             yield "year", Decimal(years[0])
     elif not _COUNTS.isdisjoint(asked.asks) or _MEASURE.search(question):
         new = [quantity for quantity in found.quantities if quantity not in asked.quantities]
+        if _HAS_UNIT.search(question):
+            new = [quantity for quantity in new if quantity.unit]
         units = [quantity.unit for quantity in new]
         for quantity in new:
             if units.count(quantity.unit) == 1:
@@ -166,15 +181,16 @@ def _like(question: str, unit: str, first: int, held: Sequence[Said], values: Ma
     """Return the places whose figures are of the size of that of `first`, and said of the same years."""
     if unit == "year":
         return list(values)
-    years, lasting = _years(held[first].text), _LASTING.search(question) is not None
+    years, lasting = years_of(held[first].text), _LASTING.search(question) is not None
     return [
         place
         for place, value in values.items()
-        if _near(value, values[first]) and (lasting or _years(held[place].text) == years)
+        if _near(value, values[first]) and (lasting or years_of(held[place].text) == years)
     ]
 
 
-def _years(text: str) -> frozenset[str]:
+def years_of(text: str) -> frozenset[str]:
+    """Return the years that a text names. Never raises."""
     return frozenset(date for date in read(text).dates if date.isdecimal())
 
 

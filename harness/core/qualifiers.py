@@ -1,10 +1,13 @@
 """Qualifiers: may, sometimes, some, as … as. A sentence must not claim more than its quotation."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
+from typing import TypeAlias
 
 from harness.core.equivalence.reading import form
+
+_Test: TypeAlias = Callable[[str], bool]
 
 _HEDGES = frozenset("may might could possibly perhaps probably likely".split())
 _WEAKER = _HEDGES | {"can", "maybe", "sometimes", "often"}
@@ -18,8 +21,30 @@ _LESS_THAN_USUAL = 1
 _QUALIFIERS = _HEDGES | _FREQUENCY.keys() | _AMOUNT.keys() | {"can", "maybe"}
 _PASSED_OVER = frozenset("a an the of be is are was were been do does did also only have has had".split())
 """Words between a qualifier and the word that it qualifies."""
+_ONLY = re.compile(r"\bonly\b")
+_ALONE = re.compile(r"\b(?:only|solely?|exclusive(?:ly)?|just|alone|single|no other|nothing but|nobody but|merely)\b")
+_CAUSES = re.compile(r"\b(?:causes?|caused|causing|leads? to|led to|results? in)\b")
+_LINKED = re.compile(r"\b(?:associated|association|linked?|correlat\w+)\b")
+_IF = re.compile(r"\b(?:if|when|whenever|unless|provided|only|while|as long as)\b")
+_CONDITION = re.compile(r"\b(?:only (?:if|when|after|with)|unless|provided that|as long as)\b")
 _EQUAL = re.compile(r"\bas (\w+) as\b")
 _COMPARED = re.compile(r"\b(?:more|less) (\w+)|\b(\w{3,}?)(?:er) than\b")
+
+
+_LIMITS: Sequence[tuple[_Test, _Test, str]] = (
+    (lambda text: not _ALONE.search(text), lambda text: bool(_ONLY.search(text)), "the quotation does not say 'only'"),
+    (
+        lambda text: bool(_LINKED.search(text)) and not _CAUSES.search(text),
+        lambda text: bool(_CAUSES.search(text)),
+        "the quotation names no cause",
+    ),
+    (
+        lambda text: bool(_CONDITION.search(text)),
+        lambda text: not _IF.search(text),
+        "the quotation says so only under a condition",
+    ),
+)
+"""Tests of the quotation and of the sentence that both hold if the sentence claims more, and why it does."""
 
 
 def overstatement(sentence: str, quotation: str) -> str | None:
@@ -31,6 +56,9 @@ def overstatement(sentence: str, quotation: str) -> str | None:
         found = [reason for other in quoted.get(word, ()) if (reason := _claims_more(qualifiers, other))]
         if found and len(found) == len(quoted[word]):
             return found[0]
+    for of_quotation, of_sentence, reason in _LIMITS:
+        if of_quotation(quotation) and of_sentence(sentence):
+            return reason
     if equal := _equal_and_compared(sentence, quotation) or _equal_and_compared(quotation, sentence):
         return f"only one of sentence and quotation says 'as {equal} as'"
     return None

@@ -3,6 +3,8 @@
 import re
 from urllib.parse import urlsplit
 
+from harness.core.sites import is_within
+
 _PAPERS = frozenset(
     """arxiv.org doi.org pubmed.ncbi.nlm.nih.gov pmc.ncbi.nlm.nih.gov europepmc.org semanticscholar.org openalex.org
     aclanthology.org openreview.net biorxiv.org medrxiv.org nature.com science.org sciencedirect.com springer.com
@@ -40,19 +42,13 @@ def source_kind(url: str, doi: str = "") -> str:
     if parts.scheme not in {"http", "https"}:
         return "documentation" if parts.scheme == "pydoc" else "document"
     kinds = (
-        ("paper", bool(doi) or _is_of(host, _PAPERS) or (host == "ncbi.nlm.nih.gov" and "/pmc/" in parts.path)),
-        ("encyclopaedia", _is_of(host, _ENCYCLOPAEDIAS)),
-        ("forum", _is_of(host, _FORUMS)),
-        ("news", _is_of(host, _NEWS)),
-        ("documentation", _is_of(host, _DOCUMENTATION) or _DOCUMENTATION_HOST.match(host)),
-        ("code", _is_of(host, _CODE)),
+        ("paper", bool(doi) or is_within(host, _PAPERS) or (host == "ncbi.nlm.nih.gov" and "/pmc/" in parts.path)),
+        ("encyclopaedia", is_within(host, _ENCYCLOPAEDIAS)),
+        ("forum", is_within(host, _FORUMS)),
+        ("news", is_within(host, _NEWS)),
+        ("documentation", is_within(host, _DOCUMENTATION) or _DOCUMENTATION_HOST.match(host)),
+        ("code", is_within(host, _CODE)),
         ("documentation", _DOCUMENTATION_PATH.search(parts.path)),
         ("official", _PUBLIC.search(host)),
     )
     return next((kind for kind, holds in kinds if holds), "page")
-
-
-def _is_of(host: str, hosts: frozenset[str]) -> bool:
-    """Return whether a host is one of these, or below one."""
-    labels = host.split(".")
-    return any(".".join(labels[place:]) in hosts for place in range(len(labels) - 1))

@@ -12,10 +12,12 @@ from itertools import pairwise
 
 from msgspec import Struct
 
+from harness.core.assertions import not_stated
 from harness.core.citations import is_quoted_in
 from harness.core.equivalence import roles
 from harness.core.equivalence.comparison import Comparison, compare
 from harness.core.equivalence.guards import identities, unmatched_quantities
+from harness.core.equivalence.lexicon import AUDIENCES
 from harness.core.equivalence.polarity import MAX_COMPARED, opposite_functions, opposites_among
 from harness.core.equivalence.reading import Reading, form
 from harness.core.equivalence.reading import read as read_words
@@ -40,6 +42,12 @@ _CLAUSE = re.compile(
     r"[;:()]|[,.!?](?=\s|$)|\s[-–—]\s|\b(?:but|whereas|although|though|while|and|or|because|if|unless|when|which)\b",
     re.IGNORECASE,
 )
+_ATTRIBUTED = re.compile(
+    r"^(?:(?:however|but|in contrast),? )?(?:(?:one|another|the other|a second|a third|a different) source "
+    r"(?:says|states|gives|reports|adds)(?: that)?|according to (?:one|another|the other) source,) ",
+    re.IGNORECASE,
+)
+"""The beginning of a sentence that leaves it to its citation who says so."""
 _AFTER_THAN = 4
 """Words after "than" that belong to the comparison."""
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
@@ -80,6 +88,7 @@ def supports(
     words. Where the quotation has at least the share `shared` (0..1) of the sentence's words, the reader must find that
     both are about the same; its view of contradictions does not count. Elsewhere it must find support. Never raises.
     """
+    sentence = _ATTRIBUTED.sub("", sentence, count=1)
     if is_repeated(sentence, quotation):
         return Support(True, (), 1.0, 1.0)
     probability = None if read is None else round(read.supports, 4)
@@ -92,6 +101,8 @@ def supports(
     if reasons := tuple(_contradictions(sentence, quotation, pair, known)):
         return Support(False, reasons, coverage, probability, contradicted=True)
     enough = coverage >= max(shared, _least_coverage(pair, known))
+    if enough and (added := _added(sentence, quoted)):
+        return Support(False, (f"the quotation does not mention {added}",), coverage, probability)
     if read is None or by is None:
         reasons = () if enough else (_not_mentioned(pair),)
         return Support(enough, reasons, coverage)
@@ -124,6 +135,14 @@ def _least_coverage(pair: Comparison, known: set[str]) -> float:
     return MIN_COVERAGE_OTHER_SUBJECT
 
 
+def _added(sentence: str, quoted: Reading) -> str:
+    """Return a clause of the sentence of which the quotation has no word, "" if there is none."""
+    clauses = [clause for clause in _clauses(sentence) if len(clause.words) > 1]
+    held = _forms(quoted)
+    apart = [clause for clause in clauses if held.isdisjoint(_forms(clause))] if len(clauses) > 1 else []
+    return apart[0].plain if apart else ""
+
+
 def _coverage(sentence: str, quotation: str, pair: Comparison) -> float:
     if _UNSPACED.search(sentence):
         said, quoted = ({"".join(two) for two in pairwise("".join(text.split()))} for text in (sentence, quotation))
@@ -147,9 +166,13 @@ def _contradictions(sentence: str, quotation: str, pair: Comparison, known: set[
     if turned := opposite_functions(set(said.functions), set(quoted.functions)):
         yield f"{turned[0]} and {turned[1]} are opposites"
     yield from _claims_differ(said, quotation, pair, known)
+    if unstated := _in_each(not_stated(sentence, each) for each in _nearest_sentences(said, quotation)):
+        yield unstated
 
 
 def _claims_differ(said: Reading, quotation: str, pair: Comparison, known: set[str]) -> Iterator[str]:
+    if audiences := _other_audience(pair):
+        yield f"the sentence is about {audiences[0]}, the quotation about {audiences[1]}"
     if _compared_otherwise(said, pair.b):
         yield "the comparison is reversed"
     if subjects := _other_subject(pair, known):
@@ -163,10 +186,19 @@ def _claims_differ(said: Reading, quotation: str, pair: Comparison, known: set[s
 
 def _nearest(said: Reading, quotation: str) -> list[Reading]:
     """Return the sentences of the quotation that share most words with the sentence."""
-    forms = _forms(said)
-    read_ones = [read_words(each) for each in sentences(quotation)]
-    shared = [len(forms & _forms(each)) for each in read_ones]
-    return [each for each, count in zip(read_ones, shared, strict=True) if count and count == max(shared)]
+    return [read_words(each) for each in _nearest_sentences(said, quotation)]
+
+
+def _nearest_sentences(said: Reading, quotation: str) -> list[str]:
+    forms, every = _forms(said), sentences(quotation)
+    shared = [len(forms & _forms(read_words(each))) for each in every]
+    return [each for each, count in zip(every, shared, strict=True) if count and count == max(shared)]
+
+
+def _other_audience(pair: Comparison) -> tuple[str, str] | None:
+    """Return for whom the sentence is, and for whom the quotation, if both say so and not the same."""
+    said, quoted = ([word.plain for word in rest if word.plain in AUDIENCES] for rest in (pair.rest_a, pair.rest_b))
+    return (said[0], quoted[0]) if said and quoted else None
 
 
 def _in_each(reasons: Iterator[str | None]) -> str | None:
@@ -185,7 +217,9 @@ def _other_subject(pair: Comparison, known: set[str]) -> tuple[str, str] | None:
     begins = all(side.plain.startswith(word.plain) for side, word in ((pair.a, first), (pair.b, other)))
     place_a, place_b = pair.pairs[0]
     follows = place_a == 1 and not any(pair.b.words[place] not in pair.rest_b for place in range(place_b))
-    if not begins or not follows or first not in pair.rest_a or other not in pair.rest_b or first.form in known:
+    if not begins or not follows or first not in pair.rest_a or other not in pair.rest_b:
+        return None
+    if first.form in known and pair.rest_a != (first,):  # if all else is said of the other one, it is about that
         return None
     return first.plain, other.plain
 

@@ -7,7 +7,8 @@ from typing import Any
 from msgspec import convert
 from msgspec.structs import replace
 
-from harness.errors import ReaderError
+from harness.core.sites import Sites
+from harness.errors import InvalidInput, ReaderError
 from harness.ports import LanguageModel, Reader
 from harness.research.evidence import UNREAD
 from harness.research.fingerprint import Code, code_of
@@ -35,18 +36,25 @@ def researcher_of(
 ) -> Researcher:
     """Return a researcher with these settings; with those of `run`, if one is replayed. They choose the planner, and
     whether `services.answering` is used.
+
+    Raises:
+        InvalidInput: sub-questions or a limit of cost are wanted, but there is no model, or no price of it; a list of
+            sites has an entry that is not a host.
     """
     gathering: GatheringSettings = run or settings
     writing: WritingSettings = run or settings
+    Sites.of(gathering.only_sites, gathering.skip_sites)  # refuses an entry that is no host before a model is asked
+    if model is None and run is None and gathering.depth > 1:
+        raise InvalidInput("depth above 1 needs a language model, which finds the sub-questions: name one with --model")
     epoch = run.epoch if run else epoch
     planner = RulePlanner(gathering.follow_ups)
     if model is not None:
         model = ModelForRun(model, settings.model_total_timeout)
-        planner = ModelPlanner(model, epoch=epoch, follow_ups=gathering.follow_ups)
+        planner = ModelPlanner(model, writing.prompts, epoch=epoch, follow_ups=gathering.follow_ups)
     answering = _usable(services.answering) if services.answering and writing.reading else None
     return Researcher(
         replace(services, planner=planner, answering=answering),
-        writer=Writer(model, writing, settings.model_max_tokens, epoch, on_text),
+        writer=Writer(model, writing, _answer_tokens(settings, run), epoch, on_text),
         gathering=gathering,
         fetch=replace(settings, max_seconds=None) if run else settings,  # the record has the rounds instead
         keep_research=(run or settings).research_cache,
@@ -54,6 +62,12 @@ def researcher_of(
         on_round=on_round,
         started_with=started_with,
     )
+
+
+def _answer_tokens(settings: Settings, run: RecordedRun | None) -> int:
+    """Return the most tokens of an answer, in a replay those of the run."""
+    recorded = run.model.parameters.get("max_tokens") if run and run.model else None
+    return recorded if isinstance(recorded, int) else settings.model_max_tokens
 
 
 def _usable(reader: Reader) -> Reader | None:

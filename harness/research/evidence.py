@@ -350,6 +350,7 @@ def _excerpts(
                 + of_chunk * chunk_similarity
                 + of_title * title_similarity[first.source.title]
                 + of_words * chunk_set.wording.share(held)
+                + first.source.weight
                 - LACKING * bool(lacks)
             )
             best, likeliest, relevance = None, run[0], answering.relevance

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from harness.core.citations import is_quoted_in
+from harness.core.definitions import defines
 from harness.research.evidence import Evidence
 from harness.research.planner import ANSWER, KEY_POINTS, Plan
 from harness.research.report import DISAGREEMENTS, Citation, Report, cited_source
@@ -68,7 +69,9 @@ def _citations(section: str, paragraph: int, found: Evidence, numbers: dict[str,
 
 
 def _by_question(plan: Plan, excerpts: Sequence[Evidence], against: Sequence[Evidence]) -> dict[str, list[Evidence]]:
-    """Place the excerpts: the best one of each part answers, and the next ones while the answer is short."""
+    """Place the excerpts: the best one of each part answers, and the next ones while the answer is short. Key points
+    that say what a thing is come before details.
+    """
     firsts = {found.part: found for found in reversed(excerpts)}
     answer = [found for found in excerpts if any(found is first for first in firsts.values())]
     rest = [found for found in excerpts if not any(found is first for first in answer)]
@@ -79,6 +82,7 @@ def _by_question(plan: Plan, excerpts: Sequence[Evidence], against: Sequence[Evi
     by_relevance = sorted(rest, key=lambda found: -(found.relevance or 0.0))
     points = [found for found in rest if any(found is each for each in by_relevance[:POINTS])]
     details = [found for found in rest if not any(found is each for each in points)]
+    points.sort(key=lambda found: not defines(found.sentences[0], plan.question))
     placed = {ANSWER: answer, KEY_POINTS: points}
     for part, section in enumerate(plan.sections[2:]):
         placed[section] = _in_order([found for found in details if found.part == part or not plan.parts])

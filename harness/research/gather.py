@@ -7,10 +7,12 @@ from msgspec import structs
 from msgspec.structs import replace
 
 from harness.core.keys import canonical_url
+from harness.core.page_numbers import PageStarts
 from harness.core.pages import Page
 from harness.core.papers import identities
 from harness.core.text import one_line
 from harness.errors import SearchError
+from harness.research.budget import Budget
 from harness.research.gathering import (
     Gathered,
     GatheredSource,
@@ -21,13 +23,15 @@ from harness.research.gathering import (
     StopReason,
     documents_of,
 )
+from harness.research.held_answers import CORPUS
 from harness.research.page_reading import READABLE, PageReading, read_all
-from harness.research.planner import Plan
+from harness.research.planner import Plan, with_parts
 from harness.research.reranking import Found, reranked
 from harness.research.reuse import Reusing, UsedPassage, search_in_library, sources_of
 from harness.research.scoring import RoundScorer
 from harness.research.search import EngineSearch, ask_all, fused
 from harness.research.services import ResearchServices
+from harness.research.source_selection import SourceSelection, year_of
 from harness.settings import FetchSettings, GatheringSettings
 
 MAX_BODY_CHARS = 50_000
@@ -49,6 +53,7 @@ class Gatherer:
         scorer: RoundScorer,
         gathering: GatheringSettings,
         fetch: FetchSettings,
+        budget: Budget,
         on_round: Callable[[Round], None] | None = None,
     ) -> None:
         self._services = services
@@ -56,6 +61,7 @@ class Gatherer:
         self._scorer = scorer
         self._gathering = gathering
         self._fetch = fetch
+        self._budget = budget
         self._on_round = on_round
         self._sources: dict[str, GatheredSource] = {}
         self._named: dict[str, str] = {}
@@ -63,6 +69,7 @@ class Gatherer:
         self._probes: tuple[str, ...] = ()
         self._covered = False
         self._reused: dict[str, ReusedPassage] = {}
+        self._paged: dict[str, PageStarts] = {}
         self._planned: tuple[str, ...] = ()
         self._follow_ups = 0
         self._live = 0
@@ -80,6 +87,8 @@ class Gatherer:
             SearchError: every search of the first round failed; the first error.
             EmbeddingError: the embedder failed.
         """
+        year = year_of(plan.question, self._gathering, self._cache, ttl=self._fetch.ttl)
+        self._selection = SourceSelection(plan.question, self._gathering, year)
         self._reusing = Reusing(plan, self._services, self._gathering, self._cache, ttl=self._fetch.ttl)
         reuse = self._reusing.begin()
         self._probes, self._planned = reuse.probes, plan.queries
@@ -92,21 +101,43 @@ class Gatherer:
             score = self._scorer.score(documents_of(self._sources.values()), [])
             self._end_round(Round((), (), score.novelty, score.score), relevant=score.relevant)
         reason: StopReason | None = None if queries else "answered from the library"
+        best: Sequence[str] = [passage.text for passage in reuse.passages][:FEEDBACK_RESULTS]
         while reason is None:
-            found = self._round(plan, queries)
+            best = self._round(plan, queries)[:FEEDBACK_RESULTS]
             reason = self._stop_reason()
             if reason is None:
-                best = found[:FEEDBACK_RESULTS]
                 queries = self._services.planner.follow_ups(plan, self._queries(), best, self._cache)
                 reason = None if queries else "stagnation"
+        parts, limit = self._deepened(plan, best)
+        sources, notes = self._selection.selected(list(self._sources.values()))
         return Gathered(
-            tuple(self._sources.values()),
+            tuple(sources),
             tuple(self._rounds),
-            reason,
+            limit or reason,
             reused=tuple(self._reused.values()),
             planned=(len(plan.queries) + self._follow_ups) * len(self._services.engines) if reuse.decided else 0,
             decided=reuse.decided,
+            notes=tuple(notes),
+            sub_questions=parts,
         )
+
+    def _deepened(self, plan: Plan, best: Sequence[str]) -> tuple[tuple[str, ...], StopReason | None]:
+        """Research sub-questions, one round for each further level, until a limit is reached; return them, and the
+        limit. `best` are the best passages so far.
+        """
+        found: list[str] = []
+        limit: StopReason | None = None
+        for _ in range(self._gathering.depth - 1):
+            limit = self._limit()
+            if limit or not self._relevant:
+                break
+            known = with_parts(plan, found)
+            new = self._services.planner.sub_questions(known, best, self._gathering.breadth, self._cache)
+            if not new:
+                break
+            found += new
+            best = self._round(known, [each.rstrip("?") for each in new])[:FEEDBACK_RESULTS]
+        return tuple(found), limit
 
     def _round(self, plan: Plan, queries: Sequence[str]) -> list[str]:
         """Run one round; return the texts of its results, in order."""
@@ -154,7 +185,9 @@ class Gatherer:
 
     def _note_reused(self, passages: Sequence[UsedPassage], spared: int) -> None:
         """Note passages of the library that spare every engine this many searches."""
+        self._selection.note_corpus(each.passage.url for each in passages if each.passage.engine == CORPUS)
         self._reused |= {each.passage.key: each.passage for each in passages if not each.found_again}
+        self._paged |= {each.text: each.page_starts for each in passages if each.page_starts}
         self._cache.usage.count("library", spared * len(self._services.engines))
 
     def _ask_engines(self, queries: Sequence[str], what: str) -> list[EngineSearch]:
@@ -172,7 +205,7 @@ class Gatherer:
             what=what,
         )
         self._live += len(asked)
-        return asked
+        return self._selection.permitted(asked)
 
     def _keep(self, asked: Sequence[EngineSearch]) -> list[SourceText]:
         """Add the results to the sources, best URLs first; return them in the order of the searches."""
@@ -185,7 +218,9 @@ class Gatherer:
                         known = GatheredSource(document.url, _text(result, "title") or document.url, ())
                         if url not in found_now:
                             known = replace(known, fetched_at=self._read_at(url))
-                    self._sources[document.url] = _described(known, result).with_text(document.text)
+                    self._sources[document.url] = _described(known, result).with_text(
+                        document.text, self._paged.get(document.text, ())
+                    )
         shown = [self._document(result) for each in asked for result in each.results]
         return [document for document in shown if document]
 
@@ -228,11 +263,11 @@ class Gatherer:
         found = [(url, page) for url, (_, page) in zip(chosen, read, strict=True) if page and page.text]
         for url, page in found:
             known = _described(self._sources[url], structs.asdict(page))
-            self._sources[url] = replace(known.with_text(page.text), read=True)
+            self._sources[url] = replace(known.with_text(page.text, page.page_starts), read=True)
         return [reading for reading, _ in read], [SourceText(url, page.text) for url, page in found]
 
     def _pages(self, urls: Sequence[str], what: str) -> list[tuple[PageReading, Page | None]]:
-        return read_all(
+        read = read_all(
             urls,
             self._cache,
             self._services.reader,
@@ -241,6 +276,7 @@ class Gatherer:
             progress=self._services.progress,
             what=what,
         )
+        return self._selection.reached(read)
 
     def _untried(self, question: str, asked: Sequence[EngineSearch], most: int) -> list[Found]:
         """Return the results whose pages can be read and were not tried yet, best first."""
@@ -249,25 +285,33 @@ class Gatherer:
             for url, results in fused(_by_engines(asked))
             if url.startswith(READABLE) and url in self._sources and url not in self._tried
         ]
+        found = list(self._selection.to_read(found, self._sources, self._tried)) if most else []
         answering, embedder = self._services.answering, self._services.embedder
-        if answering is None or not self._gathering.rerank or len(found) <= most or not most:
-            return found
         ttl, reranks = self._fetch.ttl, self._gathering.rerank
-        return reranked(question, found, answering, embedder, self._cache, most=reranks, ttl=ttl)
+        if answering is not None and reranks and len(found) > most:
+            found = reranked(question, found, answering, embedder, self._cache, most=reranks, ttl=ttl)
+        return self._selection.ranked(found, self._sources)
 
     def _stop_reason(self) -> StopReason | None:
         """Return the first reason to stop that applies, if any."""
         limits, last = self._gathering, self._rounds[-1]
-        seconds, most_seconds = self._cache.now - self._began, self._fetch.max_seconds
-        tokens = self._cache.tokens
         reasons: list[tuple[StopReason, bool]] = [
             ("no evidence", not self._relevant),
             ("score met", last.score >= limits.enough_score),
             ("stagnation", last.novelty < limits.min_novelty),
             ("limit of rounds", sum(bool(each.searches) for each in self._rounds) >= limits.max_rounds),
+        ]
+        return next((reason for reason, holds in reasons if holds), None) or self._limit()
+
+    def _limit(self) -> StopReason | None:
+        """Return the first limit that is reached, if any."""
+        seconds, most_seconds = self._cache.now - self._began, self._fetch.max_seconds
+        budget, tokens = self._budget, self._cache.tokens
+        reasons: list[tuple[StopReason, bool]] = [
             ("limit of live calls", not self._calls_left(len(self._services.engines))),
             ("limit of time", most_seconds is not None and seconds >= most_seconds),
-            ("limit of tokens", limits.max_tokens is not None and tokens >= limits.max_tokens),
+            ("limit of tokens", budget.max_tokens is not None and tokens >= budget.max_tokens),
+            ("limit of cost", budget.max_cost is not None and budget.cost(self._cache) >= budget.max_cost),
         ]
         return next((reason for reason, holds in reasons if holds), None)
 

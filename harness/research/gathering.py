@@ -7,6 +7,8 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
+from harness.core.page_numbers import PageStarts, page_of
+from harness.core.sites import ONLY, SKIP
 from harness.core.sufficiency import Sufficiency
 from harness.core.text import one_line
 from harness.research.page_reading import PageReading
@@ -19,11 +21,16 @@ StopReason: TypeAlias = Literal[
     "limit of live calls",
     "limit of time",
     "limit of tokens",
+    "limit of cost",
     "answered from the library",
 ]
 """`stagnation`: a round added little, or no new query is left. `no evidence`: nothing found is relevant. `answered from
 the library`: held passages answer everything that was planned.
 """
+
+
+LEFT_OUT = "left out"
+"""End of the note on a source that is not used."""
 
 
 class SourceText(Struct, frozen=True):
@@ -43,7 +50,8 @@ class GatheredSource(Struct, frozen=True, omit_defaults=True):
     line separates paragraphs. `fetched_at` (seconds since the epoch) is when passages of the library were read, the
     oldest of them; 0: it was found now. Authors, site (journal), date (YYYY, YYYY-MM or YYYY-MM-DD) and DOI are as a
     search engine gave them, empty where it did not. `full_text` is the URL of its text, if another. `read`: its page
-    was read.
+    was read. `weight` (-0.05 to 0.05) is its quality, which its excerpts get in their ranking. `page_starts` are, for
+    each text, the places at which the pages of a PDF begin in it; nothing for the last texts if they have none.
     """
 
     url: str
@@ -56,16 +64,25 @@ class GatheredSource(Struct, frozen=True, omit_defaults=True):
     doi: str = ""
     full_text: str = ""
     read: bool = False
+    weight: float = 0.0
+    page_starts: tuple[PageStarts, ...] = ()
 
     @property
     def documents(self) -> list[SourceText]:
         """Its texts as documents of the chunk store."""
         return [SourceText(self.url, text) for text in self.texts]
 
-    def with_text(self, text: str) -> "GatheredSource":
-        """Return the source with one more text, unless it has that text already."""
-        known = {one_line(each) for each in self.texts}
-        return self if not text or one_line(text) in known else replace(self, texts=(*self.texts, text))
+    def with_text(self, text: str, starts: PageStarts = ()) -> "GatheredSource":
+        """Return the source with one more text, unless it has that text already; pages begin in it at `starts`."""
+        if not text or one_line(text) in {one_line(each) for each in self.texts}:
+            return self
+        paged = (*self.page_starts, *[()] * (len(self.texts) - len(self.page_starts)), starts)
+        return replace(self, texts=(*self.texts, text), page_starts=paged if starts else self.page_starts)
+
+    def page_of(self, quotation: str) -> int:
+        """Return the page on which a quotation begins; 0 if that is not known."""
+        found = (page_of(quotation, text, starts) for text, starts in zip(self.texts, self.page_starts, strict=False))
+        return next(filter(None, found), 0)
 
 
 class Search(Struct, frozen=True):
@@ -111,6 +128,13 @@ class ReusedPassage(Struct, frozen=True, kw_only=True):
     run: str = ""
 
 
+class SourceNote(Struct, frozen=True):
+    """Why the source at a URL comes earlier or later ("paper: up"), or is left out ("skip_sites: left out")."""
+
+    url: str
+    note: str
+
+
 class DecidedQuestion(Struct, frozen=True):
     """A sub-question of a plan, whether held passages answer it, and its queries that need no search, therefore."""
 
@@ -122,6 +146,8 @@ class DecidedQuestion(Struct, frozen=True):
 class Gathered(Struct, frozen=True, omit_defaults=True):
     """All sources, one per URL, best first, and the rounds that found them. `reused` passages were read before this
     research; `planned` is the number of searches that its plan would have needed without them, and `decided` says why.
+    `notes` are about the sources that are not neutral, and those that were left out. `sub_questions` were found on the
+    way, and researched as well. `tokens` were spent on planning, and `answer_tokens` of these were written.
     """
 
     sources: tuple[GatheredSource, ...]
@@ -130,6 +156,17 @@ class Gathered(Struct, frozen=True, omit_defaults=True):
     reused: tuple[ReusedPassage, ...] = ()
     planned: int = 0
     decided: tuple[DecidedQuestion, ...] = ()
+    notes: tuple[SourceNote, ...] = ()
+    sub_questions: tuple[str, ...] = ()
+    tokens: int = 0
+    answer_tokens: int = 0
+
+    @property
+    def left_out(self) -> dict[str, int]:
+        """The number of results that each list of sites left out: {"skip_sites": 5}."""
+        notes = [each.note for each in self.notes]
+        counts = {name: notes.count(f"{name}: {LEFT_OUT}") for name in (ONLY, SKIP)}
+        return {name: count for name, count in counts.items() if count}
 
     @property
     def searches(self) -> list[Search]:

@@ -11,6 +11,7 @@ from harness.core.entries import Hit
 from harness.core.keys import canonical_json
 from harness.core.required_terms import lacking_terms, rival_terms
 from harness.core.search_engines import LIBRARY
+from harness.core.sites import Sites
 from harness.core.sufficiency import HeldEvidence, Sufficiency, sufficiency, worth_a_probe
 from harness.core.text import stems
 from harness.errors import StoreError
@@ -18,6 +19,7 @@ from harness.library import FoundPassage, HeldPassage, Library
 from harness.library.held_passages import engine_id
 from harness.library.library_engine import results_of
 from harness.ports import Progress, SearchEngine, alternatives_of, silent, single_engines
+from harness.research.page_reading import READABLE
 from harness.research.relevance import Wording
 from harness.research.search import EngineSearch, ReusedAnswer
 from harness.settings import GatheringSettings, Settings
@@ -56,7 +58,7 @@ def ask_library(
     Raises:
         StoreError: the store cannot be used.
     """
-    is_from, began = passages_for(engines), cache.began
+    is_from, began = passages_for(engines, gathering), cache.began
 
     def may_be_used(passage: HeldPassage) -> bool:
         return (began is None or passage.fetched_at < began) and is_from(passage)
@@ -132,14 +134,22 @@ def may_be_replaced(engines: Sequence[SearchEngine]) -> bool:
     )
 
 
-def passages_for(engines: Sequence[SearchEngine]) -> Callable[[HeldPassage], bool]:
-    """Return the condition for passages that may replace results of these engines: not those of another corpus."""
+def passages_for(engines: Sequence[SearchEngine], gathering: GatheringSettings) -> Callable[[HeldPassage], bool]:
+    """Return the condition for passages that may replace results of these engines: not those of another corpus, nor of
+    sites that are left out.
+
+    Raises:
+        InvalidInput: a list of sites has an entry that is not a host.
+    """
+    sites = Sites.of(gathering.only_sites, gathering.skip_sites)
     every = single_engines(engines)
     allowed = set(map(engine_key, every))
     only_corpora = all(engine.name == CORPUS for engine in every)
 
     def may_be_used(passage: HeldPassage) -> bool:
-        return passage.engine in allowed if passage.engine.startswith(f"{CORPUS} ") else not only_corpora
+        if passage.engine.startswith(f"{CORPUS} "):
+            return passage.engine in allowed
+        return not only_corpora and not (passage.url.startswith(READABLE) and sites.left_out_by(passage.url))
 
     return may_be_used
 

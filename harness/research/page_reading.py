@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from harness.cache import Cache
 from harness.core.chunking import passages
+from harness.core.page_numbers import joined_starts, starts_in
 from harness.core.pages import Page
 from harness.errors import InvalidInput, OfflineMiss, PageError
 from harness.ports import PageReader, Progress
@@ -60,7 +61,12 @@ def _read(url: str, cache: Cache, reader: PageReader, ttl: float) -> tuple[PageR
         answer = cache.pages.answer(url, reader, ttl=ttl)
     except (PageError, OfflineMiss, InvalidInput) as error:
         return PageReading(url, "failed", 0, f"{error.code}: {error}"), None
-    text = answer.value.text
-    cut = "\n\n".join(passage.text for passage in passages(text[:MAX_PAGE_CHARS]))
-    how = "live" if answer.how == "live" else "cache"
-    return PageReading(url, how, len(text)), replace(answer.value, text=cut)
+    page, how = answer.value, "live" if answer.how == "live" else "cache"
+    return PageReading(url, how, len(page.text)), _cut(page)
+
+
+def _cut(page: Page) -> Page:
+    """Return the page with the passages of its text, up to `MAX_PAGE_CHARS`."""
+    parts = [passage.text for passage in passages(page.text[:MAX_PAGE_CHARS])]
+    starts = joined_starts(parts, starts_in(parts, page.text, page.page_starts), between=2)
+    return replace(page, text="\n\n".join(parts), page_starts=starts)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from harness.cache import Cache
 from harness.core.keys import normalise
@@ -103,6 +104,18 @@ class RulePlanner:
         new += [f"{' '.join(keywords)} {spelling[word]}" for word in best]
         return unasked(new, asked)[: self._follow_ups]
 
+    def sub_questions(
+        self,
+        plan: Plan,  # noqa: ARG002
+        passages: Iterable[str],  # noqa: ARG002
+        most: int,  # noqa: ARG002
+        cache: Cache,  # noqa: ARG002
+    ) -> tuple[str, ...]:
+        """Return up to `most` questions whose answers a thorough report still needs, different from `plan.parts`.
+        Rules find none.
+        """
+        return ()
+
     def fallback(self, plan: Plan, asked: Iterable[str]) -> str | None:
         """Return one wider query for a round that found nothing relevant: the longer half of the question's keywords,
         because longer words are rarer; `None` if it is in `asked`.
@@ -130,6 +143,12 @@ def make_plan(question: str) -> Plan:
     queries = unasked([plain, keywords, *more])
     sections = (ANSWER, KEY_POINTS, *(parts or (DETAILS,)))
     return Plan(question, task_type, queries, sections, parts=parts)
+
+
+def with_parts(plan: Plan, parts: Iterable[str]) -> Plan:
+    """Return the plan with further sub-questions, each with a section of the report."""
+    every = tuple(dict.fromkeys([*plan.parts, *parts]))
+    return replace(plan, parts=every, sections=(ANSWER, KEY_POINTS, *(every or (DETAILS,))))
 
 
 def _keywords(plan: Plan) -> list[str]:

@@ -1,5 +1,6 @@
 """Sentences of the gathered sources that may be quoted, from the chunks that promise most."""
 
+import re
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
@@ -13,6 +14,9 @@ from harness.research.relevance import Wording, promise
 from harness.research.scoring import ChunkSet
 from harness.vector_cache import EmbeddedChunk
 
+_ITEM = re.compile(r"(?:^|\n)[ \t]*(?:[-*•]|\d{1,2}[.)])[ \t]+")
+"""The sign before each item of a list."""
+_NUMBER = re.compile(r"\d")
 MAX_EMBEDDED = 96
 """Most sentences embedded, from the best chunks: one embedding takes about 20 ms on a slow core."""
 
@@ -57,11 +61,17 @@ def promising_sentences(sources: Sequence[GatheredSource], chunk_set: ChunkSet, 
     headings, seen = _headings(chunks), set[str]()
     chosen: dict[int, list[Sentence]] = {}
     for at in best:
-        found = list(_sentences(chunks[at], by_url[chunks[at].metadata["url"]], at * 1_000, headings[at], seen))
+        of_chunk = _sentences(chunks[at], by_url[chunks[at].metadata["url"]], at * 1_000, headings[at], seen)
+        found = [each for each in of_chunk if not _only_asks(each, wanted)]
         if sum(map(len, chosen.values())) + len(found) > MAX_EMBEDDED:
             break
         chosen[at] = found
     return [sentence for at in sorted(chosen) for sentence in chosen[at]]
+
+
+def _only_asks(sentence: Sentence, wanted: Wording) -> bool:
+    """Return whether a sentence asks something, or repeats the question."""
+    return sentence.text.endswith("?") or (wanted.repeats(sentence.stems) and not _NUMBER.search(sentence.text))
 
 
 def _headings(chunks: Sequence[EmbeddedChunk]) -> list[str]:
@@ -84,7 +94,7 @@ def _sentences(
     pieces, headings = list[str](), list[str]()
     for paragraph in chunk.text.split("\n\n"):
         heading = heading_of(paragraph) or heading
-        found = [piece.strip() for piece in sentences(paragraph)]
+        found = [piece.strip() for each in _ITEM.split(paragraph) for piece in sentences(each)]
         pieces += found
         headings += [heading] * len(found)
     for position, ((text, before), held) in enumerate(zip(with_needed(pieces), headings, strict=True), start=first):

@@ -1,6 +1,6 @@
 """Relevance of texts to a question: by similarity of meaning, or by shared words."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Self
 
 from msgspec import Struct
@@ -20,6 +20,9 @@ SHARED_WORDS = 0.3
 
 MIN_WORDS = 2
 """A single shared word is too little."""
+
+RANK = 60
+"""Rank that is added to every rank, as in rank fusion: ranks count for less, the first ones least apart."""
 
 MAX_MISSING = 0.4
 """Share of the question's words that a text may lack, at least one word."""
@@ -42,6 +45,10 @@ class Wording(Struct, frozen=True):
         """Return the share of the question's stems in `held`; 0 for a question without any."""
         return len(self.stems & held) / len(self.stems) if self.stems else 0.0
 
+    def repeats(self, held: frozenset[str]) -> bool:
+        """Return whether a text with the stems `held` only repeats the question: it has most words, and no other."""
+        return held <= self.stems and self.share(held) >= 1 - MAX_MISSING / 2
+
     def matches(self, held: frozenset[str]) -> bool:
         """Return whether `held` has the rarest word and most of the others, for a question of two words or more.
 
@@ -56,3 +63,11 @@ def promise(similarity: float, share: float) -> float:
     it has.
     """
     return similarity + SHARED_WORDS * share
+
+
+def by_quality(weights: Sequence[float]) -> list[int]:
+    """Return the places of ranked results or sources in their new order; `weights` are their qualities (-0.05 to 0.05),
+    in the order of their ranks. A rank counts 1 / (60 + rank), plus or minus this share: a primary source passes at
+    most the three before it that are neutral, and with equal weights nothing moves.
+    """
+    return sorted(range(len(weights)), key=lambda place: -(1 + weights[place]) / (RANK + place + 1))

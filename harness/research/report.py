@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from harness.core.page_numbers import PageNumber
 from harness.core.required_terms import MAX_TERM, MAX_TERMS
 from harness.core.source_kind import source_kind
 from harness.core.text import clean, one_line, shorten
@@ -34,7 +36,8 @@ class Citation(Struct, frozen=True):
     `supported` means that the quotation supports the sentence (see `harness.core.support`). `replaced` means that the
     quotation replaced a sentence of the model that it did not support. `lacks` are the years, versions and numbers of
     the question that the quoted passage does not have. Probabilities (0..1) of the reader: `relevance` that the excerpt
-    answers the question, `support` that the quotation supports the sentence; `None` where it was not asked.
+    answers the question, `support` that the quotation supports the sentence; `None` where it was not asked. `page` is
+    the page of a PDF on which the quotation begins, counted from 1; 0: not known, or its source has no pages.
     """
 
     section: str
@@ -50,6 +53,7 @@ class Citation(Struct, frozen=True):
     lacks: tuple[str, ...] = ()
     relevance: float | None = None
     support: float | None = None
+    page: PageNumber = 0
 
     @property
     def trusted(self) -> bool:
@@ -57,8 +61,13 @@ class Citation(Struct, frozen=True):
         return self.verified and self.supported
 
     @property
+    def place(self) -> str:
+        """The number of its source and the page, if that is known."""
+        return f"{self.number}, p. {self.page}" if self.page else str(self.number)
+
+    @property
     def mark(self) -> str:
-        """The number of its source, and what is wrong with the quotation, in words."""
+        """Its place, and what is wrong with the quotation, in words."""
         if not self.number:
             return "no source"
         notes = (
@@ -67,7 +76,7 @@ class Citation(Struct, frozen=True):
             (lacking_note(self), bool(self.lacks)),
             ("quoted instead", self.replaced),
         )
-        return ", ".join([str(self.number), *[note for note, holds in notes if holds][:1]])
+        return ", ".join([self.place, *[note for note, holds in notes if holds][:1]])
 
 
 class CitedSource(Struct, frozen=True, omit_defaults=True):
@@ -124,7 +133,8 @@ class Report(Struct, frozen=True):
 
     `writer` is the language model that wrote it, empty for a report of excerpts; `remark` is a note about how it was
     made. `dropped` counts the model's sentences that were left out, `replaced` those that quotations replaced, because
-    no quotation supported them. `limits` say what the report does not rest on, a sentence each.
+    no quotation supported them. `limits` say what the report does not rest on, a sentence each. `revisions` counts how
+    often the model fixed what checks found wrong.
     """
 
     title: str
@@ -135,6 +145,7 @@ class Report(Struct, frozen=True):
     dropped: int = 0
     replaced: int = 0
     limits: tuple[str, ...] = ()
+    revisions: int = 0
 
     @property
     def quotations(self) -> list[Citation]:
@@ -154,6 +165,8 @@ class Report(Struct, frozen=True):
         counts = ((replaced, "replaced"), (marked, "marked"), (self.dropped, "left out"))
         lines = [f"{self.verified} of {len(self.quotations)} quotations verified"]
         lines += [_count_of_sentences(count, what) for count, what in counts if count]
+        if self.revisions:
+            lines.append(f"revised {'once' if self.revisions == 1 else f'{self.revisions} times'}")
         return "; ".join(lines)
 
     @property
@@ -167,6 +180,15 @@ class Report(Struct, frozen=True):
     def date_of(self, number: int) -> str:
         """Return the date of a cited source, "" if it is not known."""
         return next((source.date for source in self.sources if source.number == number), "")
+
+    def with_pages(self, sources: Sequence[GatheredSource]) -> "Report":
+        """Return the report with the page of each quotation that its source knows."""
+        paged = {source.url: source for source in sources if source.page_starts}
+        citations = (
+            replace(each, page=paged[each.url].page_of(each.quotation)) if each.url in paged else each
+            for each in self.citations
+        )
+        return replace(self, citations=tuple(citations))
 
     def markdown(self) -> str:
         """Return the report as Markdown (CommonMark, and tables); source text is escaped, so it is never markup."""

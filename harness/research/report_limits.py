@@ -24,16 +24,32 @@ def limits_of(plan: Plan, gathered: Gathered, evidence: Sequence[Evidence], repo
     return tuple(_limits(plan, gathered, evidence, report))
 
 
-def _limits(plan: Plan, gathered: Gathered, evidence: Sequence[Evidence], report: Report) -> Iterator[str]:
+def remark_of(report: Report) -> str:
+    """Return a remark for a report of which no quotation mentions a year, version or number of the question, "" for any
+    other.
+    """
+    note = _lacking_note(report)
+    return f"nothing that was found answers exactly: each passage {note}; these are the nearest" if note else ""
+
+
+def _lacking_note(report: Report) -> str:
+    """Return what every quoted passage lacks of the question, in words."""
     quoted = report.quotations
-    if quoted and (missing := set.intersection(*(set(each.lacks) for each in quoted))):
-        common = replace(quoted[0], lacks=tuple(term for term in quoted[0].lacks if term in missing))
-        yield f"No quoted passage answers for {' or '.join(common.lacks)}: each {lacking_note(common)}."
+    missing = set.intersection(*(set(each.lacks) for each in quoted)) if quoted else set()
+    common = tuple(term for term in quoted[0].lacks if term in missing) if quoted else ()
+    return lacking_note(replace(quoted[0], lacks=common)) if common else ""
+
+
+def _limits(plan: Plan, gathered: Gathered, evidence: Sequence[Evidence], report: Report) -> Iterator[str]:
+    if note := _lacking_note(report):
+        yield f"No quoted passage answers: each {note}."
     for place, part in enumerate(plan.parts):
         if all(found.part != place for found in evidence):
             yield f"Nothing was found that answers: {shorten(part, 200)}"
     if gathered.stop_reason.startswith("limit of") and gathered.stop_reason != "limit of rounds":
         yield f"The search ended early: {gathered.stop_reason}."
+    for name, count in gathered.left_out.items():
+        yield f"{name} left out {_count(count, 'result', 'results')}."
     yield from _failures(gathered)
     yield from _of_sources(report.sources)
 

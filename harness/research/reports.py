@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from html import escape
 
 from harness.core.text import clean, one_line
+from harness.research.figures import as_svg, figure_of
 from harness.research.planner import KEY_POINTS
 from harness.research.report import DISAGREEMENTS, WEB, Citation, Report, lacking_note
 from harness.research.saved_report import SavedReport
@@ -21,7 +22,8 @@ dt { opacity: .65; } dd { margin: 0; overflow-wrap: anywhere; }
 sup { line-height: 0; } sup a { text-decoration: none; } q { quotes: "“" "”"; } li { overflow-wrap: anywhere; }
 .unverified { text-decoration: underline wavy #c33; } .remark { border-left: 3px solid #c93; padding-left: .8rem; }
 table { border-collapse: collapse; } th, td { text-align: left; padding: .2rem .8rem .2rem 0; vertical-align: top; }
-details { font-size: .9rem; } footer { margin-top: 2rem; font: 13px system-ui, sans-serif; opacity: .75; }"""
+figure { margin: 1.5rem 0; } figure svg { max-width: 100%; height: auto; } figcaption, details { font-size: .9rem; }
+footer { margin-top: 2rem; font: 13px system-ui, sans-serif; opacity: .75; }"""
 
 
 def front_matter(saved: SavedReport, now: float) -> dict[str, str]:
@@ -69,6 +71,7 @@ def as_html(saved: SavedReport, now: float) -> str:
             f"<title>{title}</title><style>{_STYLE}</style></head><body><main>",
             f"<h1>{title}</h1>{remark}",
             *_sections(report),
+            *_figure(report),
             *([f"<section><h2>Limits</h2><ul>{limits}</ul></section>"] if limits else []),
             f"<h2>Sources</h2><ol>{sources}</ol>",
             f"</main><footer><p>{report.checks}</p>",
@@ -76,6 +79,11 @@ def as_html(saved: SavedReport, now: float) -> str:
             "</body></html>\n",
         ]
     )
+
+
+def _figure(report: Report) -> list[str]:
+    figure = figure_of(report)
+    return [f"<figure>{as_svg(figure)}<figcaption>{escape(figure.caption)}</figcaption></figure>"] if figure else []
 
 
 def _sections(report: Report) -> list[str]:
@@ -95,7 +103,7 @@ def _sections(report: Report) -> list[str]:
 
 def _paragraph(sentences: Sequence[Citation], tag: str) -> str:
     quotes = "".join(
-        f"<li>[{each.number}] <q>{escape(each.quotation)}</q></li>"
+        f"<li>[{each.place}] <q>{escape(each.quotation)}</q></li>"
         for each in sentences
         if each.quotation and each.sentence != each.quotation
     )
@@ -122,7 +130,7 @@ def _sentence(citation: Citation) -> str:
     if citation.replaced:
         text = f'<span title="quoted instead of a sentence that it did not support">{text}</span>'
     number = citation.number
-    mark = f'<a href="#source-{number}">[{number}]</a>' if number else "[no source]"
+    mark = f'<a href="#source-{number}">[{citation.place}]</a>' if number else "[no source]"
     mark += f" {escape(lacking_note(citation))}" if citation.lacks else ""
     return f"{text}<sup>{mark}</sup>"
 

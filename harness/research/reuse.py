@@ -8,6 +8,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from harness.cache import Cache, Results
+from harness.core.page_numbers import PageStarts
+from harness.core.sites import Sites
 from harness.core.sufficiency import covered
 from harness.core.text import stems
 from harness.errors import ReaderError, SearchError, StoreError
@@ -36,11 +38,14 @@ VERSION = "library-2"
 
 
 class UsedPassage(Struct, frozen=True):
-    """A passage of the library and the text that a research uses of it; `found_again`: this research found it, too."""
+    """A passage of the library and the text that a research uses of it; `found_again`: this research found it, too.
+    `page_starts` are the places in `text` at which the pages of a PDF begin.
+    """
 
     passage: ReusedPassage
     text: str
     found_again: bool = False
+    page_starts: PageStarts = ()
 
 
 class Reuse(Struct, frozen=True):
@@ -69,7 +74,8 @@ def sources_of(passages: Sequence[UsedPassage]) -> list[GatheredSource]:
     sources: dict[str, GatheredSource] = {}
     for each in passages:
         at = each.passage
-        known = sources.get(at.url, GatheredSource(at.url, at.title, (), at.fetched_at)).with_text(each.text)
+        known = sources.get(at.url, GatheredSource(at.url, at.title, (), at.fetched_at))
+        known = known.with_text(each.text, each.page_starts)
         sources[at.url] = replace(known, fetched_at=min(known.fetched_at, at.fetched_at))
     return list(sources.values())
 
@@ -94,6 +100,8 @@ class Reusing:
         self._off |= services.library is None and not replay
         self._library = None if replay else services.library
         self._allowed = sorted(map(engine_key, single_engines(services.engines)))
+        sites = Sites.of(gathering.only_sites, gathering.skip_sites).id
+        self._sites = f"{sites} " if sites else ""  # a key of older snapshots, too
         self._began = cache.now if cache.began is None else cache.began
         self._runs = EarlierRuns(cache)
 
@@ -175,7 +183,7 @@ class Reusing:
                 most,
                 read=0,
                 max_age=self._gathering.reuse_max_age,
-                only=passages_for(engines),
+                only=passages_for(engines, self._gathering),
                 about=self._plan.question,
                 progress=self._services.progress,
             )
@@ -198,7 +206,7 @@ class Reusing:
             relevance=found.relevance,
             run="" if again else self._runs.that_read(passage),
         )
-        return UsedPassage(reused, passage.under_heading, again)
+        return UsedPassage(reused, passage.under_heading, again, passage.page_starts_under_heading)
 
     def _stored(
         self,
@@ -222,7 +230,7 @@ class Reusing:
 
         return self._cache.derived.get(
             self._plan.question,
-            f"{VERSION} {self._gathering.reuse_max_age} {what}",
+            f"{VERSION} {self._gathering.reuse_max_age} {self._sites}{what}",
             [sources, self._allowed],
             value,
             type(nothing),

@@ -14,6 +14,7 @@ from harness.core.entries import Hit
 from harness.core.keys import digest_of
 from harness.errors import InvalidInput, StoreError
 from harness.ports import NOTHING, LanguageModel
+from harness.research.budget import CHARS_A_TOKEN, Budget, budget_of
 from harness.research.context_builder import ShownSource, cached_context
 from harness.research.evidence import Evidence, cached_evidence
 from harness.research.extractive_writer import write_report
@@ -21,11 +22,11 @@ from harness.research.fingerprint import Code
 from harness.research.gather import Gatherer
 from harness.research.gathering import Gathered, Round
 from harness.research.model_for_run import model_outage
-from harness.research.model_writer import Unsupported, excerpts_instead, write_with_model
-from harness.research.planner import Plan
+from harness.research.model_writer import Unsupported, excerpts_instead, rules_for, write_with_model
+from harness.research.planner import Plan, with_parts
 from harness.research.quotation_support import QuotationSupport
 from harness.research.report import Report
-from harness.research.report_limits import limits_of
+from harness.research.report_limits import limits_of, remark_of
 from harness.research.result import Research, ResearchCacheUse
 from harness.research.run_record import Recorder, checked_run_id, finished, new_run_id
 from harness.research.scoring import ChunkSet, RoundScorer
@@ -39,9 +40,12 @@ log = logging.getLogger(__name__)
 CHUNK_COLLECTION = "research"
 """Collection for the chunks of all researches: no chunk is embedded twice."""
 
+LATER = frozenset(("rerank", "max_cost", "model_prices", "source_quality", "only_sites", "skip_sites"))
+"""Settings that the fingerprint has only where they are set: older runs do not know them."""
+
 LEAST_CONTEXT = 200
-RULES_TOKENS = 300
-"""Approximate size of the writer's rules and the question."""
+RULES_TOKENS = 100
+"""Approximate size of the writer's prompt besides its rules and the sources."""
 
 
 class _Found(Struct, frozen=True):
@@ -57,7 +61,8 @@ class _Found(Struct, frozen=True):
 
 class Writer(Struct, frozen=True):
     """Writer of a report: a language model whose answers have at most `answer_tokens`; without a model, the report is
-    made of excerpts. `epoch` separates repetitions that are meant to differ; `on_text` gets the text as it comes.
+    made of excerpts. `epoch` separates repetitions that are meant to differ; `on_text` gets the text as it comes;
+    `budget` is that of the run.
     """
 
     model: LanguageModel | None = None
@@ -65,6 +70,7 @@ class Writer(Struct, frozen=True):
     answer_tokens: int = 2_048
     epoch: str = ""
     on_text: Callable[[str], None] | None = None
+    budget: Budget = Budget()
 
     @property
     def unsupported(self) -> Unsupported:
@@ -96,7 +102,8 @@ class Researcher:
         started_with: Mapping[str, Any] = NOTHING,
     ) -> None:
         self._services = services
-        self._writer = writer
+        model = writer.model.name if writer.model else ""
+        self._writer = replace(writer, budget=budget_of(gathering, model, writer.answer_tokens))
         self._gathering = gathering
         self._fetch = fetch
         self._keep_research = keep_research
@@ -130,7 +137,7 @@ class Researcher:
         recorder = Recorder(cache, run, self._about(question, sections))
         if self._reuses_solved and (solution := self._solved(cache).find(question)) is not None:
             recorder.about, recorder.before = self._about(solution.origin.question, sections), solution.uses
-            found, cache.tokens = _Found(solution.gathered, "solved", solution.origin), solution.tokens
+            found = _Found(solution.gathered, "solved", solution.origin)
             plan = replace(solution.plan, wanted=sections)
             with recorder.resumable():
                 return self._finished(plan, found, self._chunk_set(plan, cache), cache, recorder)
@@ -157,24 +164,28 @@ class Researcher:
             plan = replace(self._services.planner.plan(record["question"], cache), wanted=sections)
             chunk_set = self._chunk_set(plan, cache)
             if "gathered" in record:
-                found, cache.tokens = _Found(_decoded(record["gathered"], run), "off"), record.get("tokens", 0)
+                found = _Found(_decoded(record["gathered"], run), "off")
             else:
                 recorder.keep("gathering")
                 found = self._found(plan, chunk_set, cache)
             return self._finished(plan, found, chunk_set, cache, recorder)
 
     def _finished(self, plan: Plan, found: "_Found", chunk_set: ChunkSet, cache: Cache, recorder: Recorder) -> Research:
-        gathered, ttl, spent = found.gathered, self._fetch.ttl, cache.tokens
+        gathered, ttl = found.gathered, self._fetch.ttl
+        cache.resume_tokens(gathered.tokens, gathered.answer_tokens)
+        plan = with_parts(plan, gathered.sub_questions) if gathered.sub_questions else plan
         encoded = msgspec.json.encode(gathered).decode()
-        recorder.keep("writing", gathered=encoded, tokens=spent)
+        recorder.keep("writing", gathered=encoded)
         answering, writing = self._services.answering, self._writer.settings
         evidence = cached_evidence(
             gathered.sources, chunk_set, cache, writing, ttl=ttl, reader=answering, parts=plan.parts
         )
         report, shown = self._written(plan, evidence, chunk_set, cache) if evidence else (None, ())
-        report = report and replace(report, limits=limits_of(plan, gathered, evidence, report))
+        if report:
+            limits, remark = limits_of(plan, gathered, evidence, report), report.remark or remark_of(report)
+            report = replace(report.with_pages(gathered.sources), limits=limits, remark=remark)
         if report and found.now and self._reuses_solved:  # a stopped run's gathering may be old by now
-            self._solved(cache).admit(plan, gathered, evidence, report, ttl=ttl, tokens=spent)
+            self._solved(cache).admit(plan, gathered, evidence, report, ttl=ttl)
         if found.now and "live" in gathered.answered_by:
             chunk_set.tidy()
         answers = [] if found.use in {"solved", "hit"} else gathered.answered_by
@@ -191,7 +202,7 @@ class Researcher:
             origin=found.origin,
             evidence=tuple(evidence),
             shown=tuple(shown),
-            style=self._writer.settings.writer_style,
+            writing=self._writer.settings,
             tokens=cache.tokens,
             model_outage=model_outage(cache.uses),
             by_words=self._by_words,
@@ -206,15 +217,15 @@ class Researcher:
         self, plan: Plan, evidence: Sequence[Evidence], chunk_set: ChunkSet, cache: Cache
     ) -> tuple[Report, Sequence[ShownSource]]:
         """Return the report and the context that the model was shown."""
-        writer, budget = self._writer, self._writer.settings.context_tokens
+        writer = self._writer
         if writer.model is None:
             return write_report(plan, evidence), ()
-        if (most := self._gathering.max_tokens) is not None:
-            budget = min(budget, most - cache.tokens - writer.answer_tokens - RULES_TOKENS)
-            if budget < LEAST_CONTEXT:
-                spent = f"{cache.tokens:,} of {most:,} tokens are spent, too many for {writer.model.name} to write"
-                return excerpts_instead(plan, evidence, f"{spent}; these are excerpts"), ()
-        shown = cached_context(evidence, chunk_set, cache, budget=budget, ttl=self._fetch.ttl)
+        rules = RULES_TOKENS + len(rules_for(plan, writer.settings)) / CHARS_A_TOKEN
+        left = min(writer.settings.context_tokens, writer.budget.prompt_tokens(cache) - rules)
+        if left < LEAST_CONTEXT:
+            spent = f"{writer.budget.spent(cache)}, too much for {writer.model.name} to write"
+            return excerpts_instead(plan, evidence, f"{spent}; these are excerpts"), ()
+        shown = cached_context(evidence, chunk_set, cache, budget=int(left), ttl=self._fetch.ttl)
         support = QuotationSupport(self._services.answering, cache, self._fetch.ttl)
         report = write_with_model(plan, evidence, shown, writer.model, cache, writer=writer, support=support)
         return report, shown
@@ -253,7 +264,9 @@ class Researcher:
     def _gather(self, plan: Plan, chunk_set: ChunkSet, cache: Cache) -> Gathered:
         scorer = RoundScorer(chunk_set, cache, ttl=self._fetch.ttl)
         services = replace(self._services, cache=cache)
-        return Gatherer(services, scorer, self._gathering, self._fetch, self._on_round).gather(plan)
+        budget = self._writer.budget
+        gathered = Gatherer(services, scorer, self._gathering, self._fetch, budget, self._on_round).gather(plan)
+        return replace(gathered, tokens=cache.tokens, answer_tokens=cache.answer_tokens)
 
     def _chunk_set(self, plan: Plan, cache: Cache) -> ChunkSet:
         return ChunkSet(
@@ -280,7 +293,9 @@ class Researcher:
         code = {"code": self._code.gathering} if self._code.gathering else {}
         answering = self._services.answering if self._gathering.rerank else None
         ranked = {"answering": answering.id} if answering is not None else {}
-        inputs = {name: value for name, value in self._inputs().items() if name != "rerank" or value}
+        inputs = {name: value for name, value in self._inputs().items() if name not in LATER or value}
+        if self._gathering.max_cost is None:
+            inputs.pop("model_prices", None)
         return digest_of({"planner": self._services.planner.version, **inputs, **ranked, **code})
 
     def _inputs(self) -> dict[str, Any]:

@@ -147,8 +147,8 @@ class Recorder:
 
 
 def finished(research: Research) -> dict[str, Any]:
-    """Return the record of a finished run: the report, the rounds, title and URL of each source, and the quoted
-    passages. `harness.research.run_view` reads it.
+    """Return the record of a finished run: the report, the rounds, title and URL of each source, notes on them, and the
+    quoted passages. `harness.research.run_view` reads it.
     """
     report, gathered = research.report, research.gathered
     return {
@@ -163,6 +163,7 @@ def finished(research: Research) -> dict[str, Any]:
         "answered": research.answered,
         "cache_use": research.research_cache,  # `research_cache` is the setting
         "origin": to_builtins(research.origin),
+        **({"notes": to_builtins(gathered.notes)} if gathered.notes else {}),
         **(
             {
                 "reused": to_builtins(gathered.reused),

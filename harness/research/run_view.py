@@ -11,7 +11,7 @@ from harness.cache.run_records import RUN_TTL
 from harness.core.citations import parted
 from harness.core.text import clean, shorten
 from harness.errors import NotFound, StoreCorrupt
-from harness.research.gathering import DecidedQuestion, ReusedPassage, Round, StopReason
+from harness.research.gathering import DecidedQuestion, ReusedPassage, Round, SourceNote, StopReason
 from harness.research.planner import Plan
 from harness.research.report import Citation, CitedSource, Report
 from harness.research.run_record import RUN_ID, RunError, State, run_start
@@ -88,6 +88,7 @@ class _Record(Struct, frozen=True):
     reused: Annotated[tuple[ReusedPassage, ...], Meta(max_length=MAX_SOURCES)] = ()
     planned: Count = 0
     decided: Annotated[tuple[DecidedQuestion, ...], Meta(max_length=MAX_ROUNDS)] = ()
+    notes: Annotated[tuple[SourceNote, ...], Meta(max_length=MAX_SOURCES)] = ()
 
 
 def past_run(cache: Cache, run: str) -> PastRun:
@@ -138,6 +139,7 @@ def past_run(cache: Cache, run: str) -> PastRun:
         reused=record.reused,
         planned=record.planned,
         decided=record.decided,
+        notes=record.notes,
     )
 
 

@@ -5,9 +5,9 @@ from typing import Any
 
 from msgspec import Struct, to_builtins
 
-from harness.research.gathering import DecidedQuestion, ReusedPassage, Round
+from harness.research.gathering import DecidedQuestion, ReusedPassage, Round, SourceNote
 from harness.research.planner import Plan
-from harness.research.report import CitedSource, Report
+from harness.research.report import Citation, CitedSource, Report
 from harness.research.result import Research
 from harness.research.run_record import cited_sources
 from harness.research.solved_questions import Origin
@@ -18,7 +18,8 @@ RUN_FIELDS = frozenset({"state", "created_at", "error"})
 
 class SavedReport(Struct, frozen=True, kw_only=True):
     """A saved report. `sources` are all gathered sources, number 0 if the report does not cite them; `run` is empty if
-    the run is not recorded, `plan` is `None` in records of older versions.
+    the run is not recorded, `plan` is `None` in records of older versions. `notes` say which sources come earlier or
+    later, or are left out, and why.
     """
 
     question: str
@@ -37,6 +38,7 @@ class SavedReport(Struct, frozen=True, kw_only=True):
     reused: tuple[ReusedPassage, ...] = ()
     planned: int = 0
     decided: tuple[DecidedQuestion, ...] = ()
+    notes: tuple[SourceNote, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON object that `harness research --json` prints and `harness verify` reads."""
@@ -52,7 +54,7 @@ class SavedReport(Struct, frozen=True, kw_only=True):
             "retrieval_score": self.rounds[-1].score if self.rounds else 0.0,
             "stop_reason": self.stop_reason,
             "sources": [_source(source) for source in self.sources],
-            "citations": to_builtins(report.citations) if report else [],
+            "citations": [_citation(each) for each in report.citations] if report else [],
             "quotations": len(report.quotations) if report else 0,
             "quotations_verified": report.verified if report else 0,
             "sentences_left_out": report.dropped if report else 0,
@@ -64,6 +66,7 @@ class SavedReport(Struct, frozen=True, kw_only=True):
             "answered": self.answered,
             "run": self.run or None,
             "report": report.markdown() if report else None,
+            **({"source_notes": to_builtins(self.notes)} if self.notes else {}),
             **(
                 {
                     "reused": [_reused(each) for each in self.reused],
@@ -95,7 +98,13 @@ def saved_research(found: Research) -> SavedReport:
         reused=found.gathered.reused,
         planned=found.gathered.planned,
         decided=found.gathered.decided,
+        notes=found.gathered.notes,
     )
+
+
+def _citation(citation: Citation) -> dict[str, Any]:
+    """Return the fields of a citation; its page only if it is known, as in the files of older versions."""
+    return {name: value for name, value in to_builtins(citation).items() if name != "page" or value}
 
 
 def _source(source: CitedSource) -> dict[str, Any]:

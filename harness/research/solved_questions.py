@@ -39,7 +39,6 @@ class Solution(Struct, frozen=True):
     plan: Plan
     gathered: Gathered
     uses: tuple[dict[str, str], ...]
-    tokens: int
 
 
 class SolvedQuestions:
@@ -88,11 +87,9 @@ class SolvedQuestions:
         report: Report,
         *,
         ttl: float,
-        tokens: int = 0,
     ) -> bool:
         """Store the plan's question if it is solved: gathering stopped because the score was met, no search failed or
-        was stale, and the report quotes at least one document. `tokens` are those spent on planning. Return whether it
-        is stored.
+        was stale, and the report quotes at least one document. Return whether it is stored.
         """
         solved = gathered.stop_reason == "score met" and report.verified > 0 and bool(report.sources)
         failed = any(search.answered_by == "failed" for search in gathered.searches)
@@ -111,7 +108,6 @@ class SolvedQuestions:
             "answer": report.markdown(),
             "citations": to_builtins(report.citations),
             "uses": to_builtins(self._cache.uses),
-            "tokens": tokens,
         }
         if self._is_volatile(plan.question):
             ttl = min(ttl, self._cache.policy.volatile_ttl)
@@ -135,14 +131,13 @@ def _solution(hit: QueryHit) -> Solution:
     plan = msgspec.convert(hit.payload["plan"], Plan)
     gathered = msgspec.convert(hit.payload["docs"], Gathered)
     uses = to_builtins(msgspec.convert(hit.payload["uses"], tuple[Use, ...]))
-    tokens = msgspec.convert(hit.payload["tokens"], int)
     if len(plan.sections) < 2 or normalise(plan.question) != normalise(hit.query):
         raise ValueError("its plan is for another question")
     if not gathered.rounds or not gathered.sources or gathered.stop_reason != "score met":
         raise ValueError("it was not solved")
     if not _is_clean(plan, gathered):
         raise ValueError("it holds control characters")
-    return Solution(Origin(plan.question, hit.similarity, hit.age), plan, gathered, uses, tokens)
+    return Solution(Origin(plan.question, hit.similarity, hit.age), plan, gathered, uses)
 
 
 def _is_clean(plan: Plan, gathered: Gathered) -> bool:

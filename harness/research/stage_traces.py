@@ -13,7 +13,7 @@ def stages_of(found: Research) -> dict[str, str]:
     lacks (a prompt, without a model) is empty.
     """
     gathered = found.gathered
-    prompt = messages_for(found.plan, found.shown, found.style) if found.shown else []
+    prompt = messages_for(found.plan, found.shown, found.writing) if found.shown else []
     return {
         "plan": "\n".join([found.plan.task_type, *found.plan.queries, *found.plan.sections]),
         "queries": "\n".join(_queries(found)),

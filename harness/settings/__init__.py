@@ -23,7 +23,7 @@ from harness.settings.loading import (
     setting_names,
 )
 from harness.settings.recorded_run import AskedEngine, AskedModel, RecordedRun
-from harness.settings.research_settings import FetchSettings, GatheringSettings, WritingSettings
+from harness.settings.research_settings import FetchSettings, GatheringSettings, PromptName, WritingSettings
 from harness.settings.runs import BUNDLED, reaching, resumed_settings, run_settings
 
 __all__ = [
@@ -37,6 +37,7 @@ __all__ = [
     "GatheringSettings",
     "Joined",
     "Loaded",
+    "PromptName",
     "RecordedRun",
     "Settings",
     "VectorStoreSettings",

@@ -1,6 +1,7 @@
 """Loading of settings from a file, the environment and flags; checks each value and records its origin."""
 
 import os
+import re
 import reprlib
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -13,7 +14,7 @@ import platformdirs
 from msgspec import Meta, Struct
 
 from harness.core.durations import UNITS, seconds_in
-from harness.core.text import shorten
+from harness.core.text import one_line, shorten
 from harness.errors import InvalidInput
 from harness.settings.conversation_settings import VectorStoreSettings
 from harness.settings.declared import APP, BLOCKS, Settings
@@ -22,7 +23,10 @@ PREFIX = "HARNESS_"
 CONFIG_VARIABLE = "HARNESS_CONFIG"
 HISTORICAL = {"RESEARCH_CACHE": "research_cache", "SEMANTIC_CACHE_THRESHOLD": "semantic_cache_threshold"}
 MAX_CONFIG_BYTES = 2**20
+MAX_SHOWN = 60
 
+_BETWEEN_PAIRS = re.compile(r",(?=\s*[\w./:-]+=)")
+"""A comma before the next name of a mapping in the environment: a value may have commas, too."""
 _SHORT = reprlib.Repr()
 _SHORT.maxstring, _SHORT.maxother, _SHORT.maxlevel = 120, 120, 2
 
@@ -70,15 +74,20 @@ class Loaded(Struct, frozen=True):
 
     def _shown(self, name: str) -> str:
         value = attrgetter(name)(self.settings)
-        if value is None or value in ((), ""):
+        if value is None or value in ((), "", {}):
             return "not set"
         if is_secret(name):
             return "set (hidden)"
         if isinstance(value, bool):
             return str(value).lower()
         if isinstance(value, dict):
-            return ", ".join(f"{name}={number:g}" for name, number in sorted(value.items()))
+            return ", ".join(f"{name}={_brief(each)}" for name, each in sorted(value.items()))
         return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def _brief(value: float | str) -> str:
+    """Return a number, or the beginning of a text on one line."""
+    return shorten(one_line(value), MAX_SHOWN) if isinstance(value, str) else f"{value:g}"
 
 
 def load(
@@ -230,7 +239,7 @@ def _checked(name: str, raw: object, origin: str) -> Any:
         raw = [part.strip() for part in raw.split(",") if part.strip()]
     merged = get_origin(get_args(kind)[0]) is dict
     if merged and isinstance(raw, str):
-        raw = dict(_pair(part) for part in raw.split(",") if part.strip())
+        raw = dict(_pair(part) for part in _BETWEEN_PAIRS.split(raw) if part.strip())
     unit = note_of(name, "unit")
     try:
         value = msgspec.convert(_in_unit(raw, unit) if unit else raw, kind, strict=False, dec_hook=_decode)
@@ -274,7 +283,7 @@ def _block(name: str, kind: type[VectorStoreSettings], values: dict[str, Any], o
 def _pair(text: str) -> tuple[str, str]:
     """Split one `name=value` of a mapping in the environment; a missing value is empty, which the check refuses."""
     name, _, value = text.partition("=")
-    return name.strip(), value.strip()
+    return name.strip(), value.strip(" ,")
 
 
 def _in_unit(value: object, unit: str) -> object:

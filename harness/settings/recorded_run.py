@@ -41,6 +41,10 @@ class RecordedRun(WritingSettings, GatheringSettings, metaclass=Joined, frozen=T
     """Likewise."""
     reuse: Literal["passages", "off"] = "off"
     """Likewise: nothing was reused."""
+    max_revisions: int = 0
+    """Likewise."""
+    source_quality: bool = False
+    """Likewise: all sources had the same weight."""
     calibration: ReadingCalibration | None = None
     """The thresholds of the reader that it used."""
     code: dict[str, Annotated[str, Meta(max_length=100)]] = field(default_factory=dict)

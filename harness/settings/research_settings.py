@@ -1,17 +1,33 @@
 """Settings of a research: its gathering, its pace and its report."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, field
 
 from harness.core.freshness import DEFAULT_TTL, HOUR, MAX_TTL
-from harness.settings.kinds import Count, Seconds, Weight, flag
+from harness.settings.kinds import REACHES, Count, Seconds, Weight, flag
+
+PromptName: TypeAlias = Literal["plan", "follow_up", "sub_questions", "write", "revise"]
+"""Names of the model's prompts, see `harness/research/prompts`."""
+
+SiteNames: TypeAlias = Annotated[str, Meta(min_length=1, max_length=2_000)]
+"""A host, or several with commas, see `harness.core.sites`."""
 
 
 class GatheringSettings(Struct, frozen=True, kw_only=True):
     """Settings that decide what a research gathers. All are part of its fingerprint and stored with its run."""
 
     max_rounds: Annotated[int, flag(), Meta(ge=1, le=5, description="maximum number of search rounds")] = 5
+    depth: Annotated[
+        int,
+        flag(),
+        Meta(ge=1, le=4, description="1: research the question; 2: also sub-questions that the model finds; and so on"),
+    ] = 1
+    breadth: Annotated[
+        int,
+        flag(),
+        Meta(ge=1, le=5, description="sub-questions of each further level; each is a section of the report"),
+    ] = 3
     enough_score: Annotated[
         float, Meta(ge=0, le=1, description="stop when the best chunks are this similar to the question")
     ] = 0.65
@@ -59,6 +75,34 @@ class GatheringSettings(Struct, frozen=True, kw_only=True):
         flag(),
         Meta(description="maximum number of tokens of the model in one research, prompts and answers"),
     ] = None
+    max_cost: Annotated[
+        Annotated[float, Meta(gt=0)] | None,
+        flag(),
+        Meta(description="most that the model may cost in one research, by model_prices, cached answers included"),
+    ] = None
+    model_prices: Annotated[
+        dict[str, Annotated[str, Meta(pattern=r"^\d{1,6}(\.\d{1,6})?/\d{1,6}(\.\d{1,6})?$")]],
+        Meta(description="cost of a million tokens of prompts / of answers, by model, as gpt-5-mini=0.25/2"),
+    ] = field(default_factory=dict)
+    source_quality: Annotated[
+        bool,
+        flag("--source-quality/--no-source-quality"),
+        Meta(
+            description="prefer primary sources where others are about as relevant, and leave out copies of other pages"
+        ),
+    ] = True
+    only_sites: Annotated[
+        tuple[SiteNames, ...],
+        flag(metavar="HOST"),
+        REACHES,
+        Meta(max_length=200, description="use only results from these hosts and those below them"),
+    ] = ()
+    skip_sites: Annotated[
+        tuple[SiteNames, ...],
+        flag(metavar="HOST"),
+        REACHES,
+        Meta(max_length=200, description="leave out results from these hosts and those below them"),
+    ] = ()
     follow_ups: Annotated[int, Meta(ge=1, le=10, description="queries of every round after the first")] = 2
     chunk_tokens: Annotated[
         tuple[Annotated[int, Meta(ge=20, le=2_000)], Annotated[int, Meta(ge=20, le=2_000)]],
@@ -90,6 +134,17 @@ class WritingSettings(Struct, frozen=True, kw_only=True):
     writer_style: Annotated[
         str, Meta(max_length=2_000, description="instructions on style, added to the model's rules for the report")
     ] = ""
+    max_revisions: Annotated[
+        int,
+        flag(),
+        Meta(ge=0, le=5, description="times that the model may fix what checks find wrong with its report; 0: never"),
+    ] = 2
+    prompts: Annotated[
+        dict[PromptName, Annotated[str, Meta(pattern=r"\S", max_length=20_000)]],
+        Meta(
+            description="texts in place of the model's prompts, by name: plan, follow_up, sub_questions, write, revise"
+        ),
+    ] = field(default_factory=dict)
     max_evidence: Annotated[int, Meta(ge=1, le=50, description="maximum number of excerpts in a report")] = 8
     per_source: Annotated[int, Meta(ge=1, le=50, description="maximum number of excerpts from one source")] = 4
     ranking_weights: Annotated[

@@ -33,7 +33,7 @@ class Reader:
         self.text = text
         self.asked: list[str] = []
 
-    def read(self, url: str) -> Page:
+    def read(self, url: str, held: Page | None = None) -> Page:
         """See `PageReader.read`."""
         self.asked.append(url)
         if isinstance(self.text, Exception):

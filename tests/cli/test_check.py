@@ -65,6 +65,7 @@ def test_a_page_is_read_through_the_cache(
     httpserver.expect_request("/fruit").respond_with_data(
         "<html><title>Fruit</title><body><p>Red apples are sweet.</p></body></html>", content_type="text/html"
     )
+    httpserver.expect_request("/robots.txt").respond_with_data("", 404)
     address = httpserver.url_for("/fruit")
     for _ in range(2):
         assert harness("check", "red apples are sweet", "--against", address).code == 0

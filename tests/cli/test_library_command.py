@@ -24,6 +24,7 @@ from harness.sources.from_settings import Sources
 from tests.cli.program import Program
 from tests.cli.test_token_commands import make, use
 from tests.library.documents import TEXT, Pages
+from tests.sources.pages.pdf_documents import sheet
 
 __all__ = ["make", "use"]
 
@@ -226,6 +227,20 @@ def test_a_folder_is_added(harness: Program, notes: str) -> None:
     assert shown[0]["text"] == "A pool holds ten connections."
     assert len({each["url"] for each in shown}) == 4
     assert harness("library", "show", shown[0]["url"]).code == 0
+
+
+def test_a_pdf_is_added_with_its_pages(harness: Program, tmp_path: Path) -> None:
+    """A passage has the page on which each of its parts begins."""
+    document = sheet()
+    for text in ("Retries stop after five attempts, which", "no one changes. Pools are small."):
+        document.add_page()
+        document.text(50, 90, text)
+    document.output(str(tmp_path / "report.pdf"))
+    assert harness("library", "add", tmp_path / "report.pdf").code == 0
+    with App(settings.load({}).settings) as app:
+        (passage,) = app.library.passages()
+    assert passage.text == "Retries stop after five attempts, which no one changes. Pools are small."
+    assert passage.page_starts == ((0, 1), (passage.text.index("no one"), 2))
 
 
 def test_several_paths_are_added(harness: Program, tmp_path: Path) -> None:

@@ -134,7 +134,7 @@ class Reader:
     def __init__(self, text: str) -> None:
         self.text = text
 
-    def read(self, url: str) -> Page:
+    def read(self, url: str, held: Page | None = None) -> Page:
         """See `PageReader.read`."""
         return Page(url, "A page", self.text, "text/plain")
 
@@ -192,7 +192,7 @@ def test_a_newer_version_replaces_an_older_one_only(tmp_path: Path) -> None:
     assert not cache.maintenance.restore("knowledge", document("b", "u", 9)), "another document was read there"
     assert cache.maintenance.restore("knowledge", document("a", "u", 3))
     assert cache.maintenance.restore("knowledge", document("b", "", 1))
-    assert cache.maintenance.restore("knowledge", document("c", "", 1)), "no address is nobody's"
+    assert cache.maintenance.restore("knowledge", document("c", "", 1)), "an empty address belongs to no document"
     for document_id, added in (("a", True), ("z", False)):
         entry = Entry(f"{document_id}@1", "T", b"{}", 1.0, 2.0, 3.0, KnowledgeHistoryColumns(document_id, 1))
         assert cache.maintenance.restore("knowledge_history", entry) is added

@@ -308,7 +308,7 @@ def test_evidence_of_a_huge_document_names_its_chunk() -> None:
     store = MemoryStore()
     held = chunk_set(store, WordEmbedder())
     before, after = source("before", 120).texts[0], source("after", 120).texts[0]
-    needle = "Backoff retries waiting time: that is what backoff retries waiting time is for."
+    needle = "Backoff retries waiting time: with it, retries leave busy servers time to recover."
     one = GatheredSource("https://example.org/1", "one", (f"{before}\n\n{needle}\n\n{after}",))
     found = find_evidence([one], held, WritingSettings())
     assert found

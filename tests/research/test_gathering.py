@@ -84,9 +84,9 @@ def test_a_page_that_cannot_be_read_ends_nothing(cache: Cache, embedder: MiniLM)
 
 def test_the_number_of_pages_read_is_bounded(cache: Cache, embedder: MiniLM) -> None:
     """The best ones of each round; never URLs of other schemes."""
-    results = [{**PAGE, "href": f"https://example.org/{n}"} for n in range(5)] + [
-        {**PAGE, "href": "file:///etc/passwd"}
-    ]
+    results = [
+        {**PAGE, "href": f"https://example.org/{n}", "body": f"{PAGE['body']} Retry {n} is the last."} for n in range(5)
+    ] + [{**PAGE, "href": "file:///etc/passwd"}]
     reader = Library()
     research(cache, Scripted(lambda query: results), embedder, reader=reader, pages=2, rounds=1)
     assert len(reader.asked) == 2

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,11 +18,15 @@ from harness.core.tables import CHUNKS
 from harness.errors import EmbeddingError, EngineUnavailable, HarnessError, StoreError
 from harness.models.local.tokenizer import rarity
 from harness.ports import Completion, Message
+from harness.research.budget import CHARS_A_TOKEN
 from harness.research.fingerprint import Code
 from harness.research.gathering import SourceText
-from harness.research.planner import Plan, RulePlanner
+from harness.research.model_writer import rules_for
+from harness.research.planner import Plan, RulePlanner, make_plan
 from harness.research.result import Research
+from harness.research.run import RULES_TOKENS
 from harness.research.scoring import ChunkSet, RoundScore, RoundScorer
+from harness.settings import WritingSettings
 from harness.storage.sqlite.store import SqliteStore
 from tests.fakes import FakeClock, MemoryStore
 from tests.research.directed_embedder import DirectedEmbedder
@@ -770,7 +775,8 @@ def written(caches: Any, **how: Any) -> tuple[str, Research]:
 
 def test_fewer_tokens_shrink_the_writers_context(caches: Any) -> None:
     """Down to excerpts with a remark, without asking the model."""
-    answer, rules, planned = 2_048, 300, 100
+    rules = RULES_TOKENS + math.ceil(len(rules_for(make_plan(QUESTION), WritingSettings())) / CHARS_A_TOKEN)
+    answer, planned = 2_048, 100
     sizes = []
     for room in (10_000, 2_000, 1_000, 400):
         payload, found = written(caches, tokens=room + answer + rules + planned)

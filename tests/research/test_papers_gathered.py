@@ -180,7 +180,7 @@ def test_without_a_full_text_the_page_is_read_once(cache: Cache, embedder: Any) 
 class Described(Library):
     """A reader whose pages say something about themselves."""
 
-    def read(self, url: str) -> Page:
+    def read(self, url: str, held: Page | None = None) -> Page:
         """See `Library.read`."""
         return structs.replace(super().read(url), date="2019", authors="P. Bee", site="Page site", doi="10.1000/page")
 
@@ -205,9 +205,9 @@ def test_a_source_that_could_not_be_read_is_not_marked_as_read(cache: Cache, emb
 
 def test_sources_beyond_the_pages_that_are_read_are_not_marked(cache: Cache, embedder: Any) -> None:
     """The best is read, the other is not."""
-    library = Library({BLOG: text(0.95, 7), NATURE: text(0.95, 8)})
-    found = ask(cache, {"a": [paper(1, BLOG), paper(2, NATURE)]}, embedder, reader=library, pages=1)
-    assert {source.url: source.read for source in found.gathered.sources} == {BLOG: True, NATURE: False}
+    library = Library({NATURE: text(0.95, 7), BLOG: text(0.95, 8)})
+    found = ask(cache, {"a": [paper(1, NATURE), paper(2, BLOG)]}, embedder, reader=library, pages=1)
+    assert {source.url: source.read for source in found.gathered.sources} == {NATURE: True, BLOG: False}
 
 
 def test_a_paper_is_quoted_under_one_number(cache: Cache, embedder: Any) -> None:

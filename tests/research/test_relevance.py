@@ -1,10 +1,13 @@
-"""Matches of a text and a question by their words."""
+"""Matches of a text and a question by their words; the order of results by their quality."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from harness.core.source_quality import MOST
 from harness.core.text import stems
 from harness.models.local.tokenizer import rarity
-from harness.research.relevance import Wording
+from harness.research.relevance import Wording, by_quality
 
 
 @pytest.mark.parametrize(
@@ -30,3 +33,29 @@ def test_all_of_the_rarest_words_are_needed() -> None:
     wording = Wording.of("frobnicator quuxification settings", rarity)
     assert not wording.matches(frozenset(stems("Frobnicator settings are in a file.")))
     assert wording.matches(frozenset(stems("Frobnicator and quuxification are slow.")))
+
+
+@pytest.mark.parametrize(
+    ("weights", "order"),
+    [
+        ([], []),
+        ([0.0] * 5, [0, 1, 2, 3, 4]),
+        ([0.03] * 5, [0, 1, 2, 3, 4]),
+        ([-0.05] * 5, [0, 1, 2, 3, 4]),
+        ([0.0, 0.0, 0.03], [0, 2, 1]),
+        ([0.0, 0.0, 0.0, 0.05], [3, 0, 1, 2]),
+        ([0.0] * 9 + [0.05], [0, 1, 2, 3, 4, 5, 9, 6, 7, 8]),
+        ([-0.05, 0.0, 0.0, 0.0, 0.0], [1, 2, 3, 0, 4]),
+    ],
+)
+def test_quality_moves_results_by_a_few_ranks(weights: list[float], order: list[int]) -> None:
+    """With equal weights none moves; the best and the worst move by three."""
+    assert by_quality(weights) == order
+
+
+@given(st.lists(st.floats(-MOST, MOST), max_size=100))
+def test_quality_never_moves_the_last_to_the_first(weights: list[float]) -> None:
+    """Each place is there once, and none moves by more than a tenth of its rank plus six."""
+    order = by_quality(weights)
+    assert sorted(order) == list(range(len(weights)))
+    assert all(place - after <= 0.11 * place + 7 for after, place in enumerate(order))

@@ -162,6 +162,17 @@ def test_a_held_answer_needs_no_search(opened: Open, engine: Engine) -> None:
     assert saved["searches_planned"] == len(make_plan(QUESTION).queries)
 
 
+def test_a_held_passage_of_a_pdf_is_cited_with_its_page(opened: Open) -> None:
+    """Also if the passage is under a heading, and when the same question is asked again."""
+    app = opened()
+    text = f"# Pools\n\nThe gateway is large. {TEXT}"
+    hold(app, text, page_starts=((9, 6), (text.index(TEXT), 7)))
+    for _ in range(2):
+        report = ask(app).report
+        assert report is not None
+        assert [each.page for each in report.citations if each.quotation == TEXT] == [7]
+
+
 def test_another_question_is_searched(opened: Open, engine: Engine) -> None:
     """Passages about something else are not used."""
     app = opened()
@@ -263,6 +274,17 @@ def test_old_passages_do_not_count(opened: Open, engine: Engine) -> None:
     assert ask(opened(), now).gathered.reused == ()
 
 
+def test_passages_of_sites_that_are_left_out_do_not_count(opened: Open, engine: Engine) -> None:
+    """Nor does what another list decided before; a passage of another site, or of no site, does."""
+    hold(opened())
+    hold(opened(), TEXT.replace("default", "rule"), "knowledge:1")
+    lists: list[dict[str, Any]] = [
+        {}, {"skip_sites": ("example.org",)}, {"only_sites": ("example.com",)}, {"only_sites": ("docs.example.org",)}
+    ]  # fmt: skip
+    used = [{each.url for each in ask(opened(**sites)).gathered.reused} for sites in lists]
+    assert used == [{POOL, "knowledge:1"}, {"knowledge:1"}, {"knowledge:1"}, {POOL, "knowledge:1"}]
+
+
 def test_offline_the_library_answers(opened: Open, engine: Engine) -> None:
     """All passages about the question are used. Without any, the error is `OfflineMiss`."""
     app = opened(offline=True)
@@ -274,12 +296,23 @@ def test_offline_the_library_answers(opened: Open, engine: Engine) -> None:
     assert found.gathered.reused
 
 
+def test_passages_that_replace_a_search_have_their_pages(opened: Open, engine: Engine) -> None:
+    """They are results of the library then, not passages about the question."""
+    text = "A pool hold many things, for example connections to the gateway."
+    hold(opened(), text, page_starts=((0, 5),))
+    found = ask(opened(offline=True))
+    assert engine.asked == []
+    assert [source.page_of(text) for source in found.gathered.sources] == [5]
+
+
 def test_a_replay_repeats_the_reuse(opened: Open, engine: Engine, tmp_path: Path) -> None:
     """The snapshot alone gives the same report."""
     app = opened()
-    hold(app)
+    hold(app, page_starts=((0, 5),))
     found = ask(app)
     assert found.gathered.reused
+    assert found.report is not None
+    assert {each.page for each in found.report.citations} == {5}
     file = tmp_path / "run.snapshot"
     record = app.cache.runs.get(found.id)
     write_snapshot(file, lines_of_run(app.cache, record), run=convert(record, RecordedRun))

@@ -83,7 +83,7 @@ class Library:
         self.pages = pages
         self.asked: list[str] = []
 
-    def read(self, url: str) -> Page:
+    def read(self, url: str, held: Page | None = None) -> Page:
         """Answer, or raise."""
         self.asked.append(url)
         page = self.pages.get(url, PageError(f"no such page: {url}"))

@@ -27,7 +27,7 @@ from harness.research.planner import Plan
 from harness.research.result import Research
 from harness.research.run import Writer
 from harness.research.saved_report import saved_research
-from harness.settings import FetchSettings
+from harness.settings import FetchSettings, WritingSettings
 from harness.sources.from_settings import Sources
 from tests.cli.program import Program
 from tests.fakes import FakeClock, MemoryStore, put_payload
@@ -337,7 +337,7 @@ def test_another_writer_is_a_hit(cache: Cache, embedder: Any) -> None:
     model, engine = Model(), Scripted(lambda query: TWO[query])
     leader = researcher(cache, engine, embedder, enough=ENOUGH)
     change_services(leader, planner=Steps(list(TWO)))
-    leader._writer = Writer(model, epoch="2")
+    leader._writer = Writer(model, WritingSettings(max_revisions=0), epoch="2")
     again = leader.run(QUESTION)
     assert (again.research_cache, again.live_calls, engine.asked, model.planned) == ("solved", 0, [], 0)
     assert again.report is not None

@@ -385,9 +385,14 @@ def served(httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch) -> str:
     """The URL of a page on loopback, which is allowed."""
     html = f"<html><head><title>Backoff</title></head><body><article><p>{BODY}</p><p>{BODY[::-1]}</p></article></body>"
     httpserver.expect_request("/page").respond_with_data(html, content_type="text/html; charset=utf-8")
-    httpserver.expect_request("/none").respond_with_data("no", status=404)
+    for path in ("/none", "/robots.txt"):
+        httpserver.expect_request(path).respond_with_data("no", status=404)
     monkeypatch.setenv("HARNESS_ALLOWED_HOSTS", "127.0.0.1")
     return f"http://127.0.0.1:{httpserver.port}/"
+
+
+def _paths(server: HTTPServer) -> list[str]:
+    return [request.path for request, _ in server.log]
 
 
 def test_read_prints_a_page_and_caches_it(harness: Program, served: str, httpserver: HTTPServer) -> None:
@@ -401,7 +406,7 @@ def test_read_prints_a_page_and_caches_it(harness: Program, served: str, httpser
     assert "0 live calls" in again.err
     data = harness("read", f"{served}page", "--json").told
     assert (data["live_calls"], data["answered_by"], data["media_type"]) == (0, "exact", "text/html")
-    assert len(httpserver.log) == 1
+    assert _paths(httpserver) == ["/robots.txt", "/page"]
 
 
 @pytest.mark.slow
@@ -410,7 +415,7 @@ def test_read_makes_live_calls_with_refresh(harness: Program, served: str, https
     assert harness("read", f"{served}page", "--json").told["live_calls"] == 1
     assert harness("read", f"{served}page", "--refresh", "--json").told["live_calls"] == 1
     assert harness("read", f"{served}page", "--no-cache", "--json").told["live_calls"] == 1
-    assert len(httpserver.log) == 3
+    assert _paths(httpserver) == ["/robots.txt", "/page"] * 3
 
 
 def test_read_refuses_loopback_unless_allowed(

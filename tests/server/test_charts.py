@@ -15,10 +15,10 @@ from starlette.testclient import TestClient
 
 from harness.app import App
 from harness.errors import NotFound
+from harness.research.drawing import DARK, LIGHT, Look
 from harness.server.pages import charts
 from harness.server.pages.chart_routes import last_days
 from harness.server.pages.charts import Total, Trial
-from harness.server.pages.drawing import DARK, LIGHT, Look
 
 LOOKS = [Look(dark, narrow) for dark, narrow in product((False, True), repeat=2)]
 RUN = "20261122-101500-abcdef"

@@ -18,6 +18,7 @@ FIRST_TWO = ["https://site-1.example/1", "https://site-2.example/2"]
 @pytest.fixture
 def settings(instance: Instance, httpserver: HTTPServer, tmp_path: Path) -> Settings:
     """Settings with that instance as the engine; pages of this machine may be read."""
+    httpserver.expect_request("/robots.txt").respond_with_data("", 404)
     httpserver.expect_request("/page").respond_with_data("A chunk is a slice of a document.", content_type="text/plain")
     return Settings(
         data_dir=tmp_path / "data",

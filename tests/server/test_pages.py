@@ -292,6 +292,22 @@ def test_a_report_shows_every_sentence_with_its_passage(client: TestClient) -> N
     assert f"{run['quotations_verified']} of {run['quotations']} quotations verified" in page.text
 
 
+def test_a_citation_of_a_pdf_shows_its_page(client: TestClient, app: App) -> None:
+    """On the page of the run and in its JSON, where 0 means that it has none."""
+    plain = {
+        "section": "Answer", "paragraph": 1, "sentence": "Bread is baked.", "quotation": "Bread is baked.", "number": 1,
+        "url": "https://e.org/a.pdf", "similarity": 0.5, "verified": True,
+    }  # fmt: skip
+    source = {"number": 1, "title": "Bread", "url": "https://e.org/a.pdf"}
+    report = {"title": "bread", "citations": [{**plain, "page": 7}, plain], "sources": [source]}
+    record = {"question": "bread", "engines": [{"name": "corpus"}], "state": "finished", "report": report}
+    app.cache.runs.put(NOWHERE, "bread", "corpus", {**record, "sources": [source]})
+    assert [each["page"] for each in client.get(f"/api/runs/{NOWHERE}").json()["citations"]] == [7, 0]
+    page = shown(client, f"/runs/{NOWHERE}")
+    assert (page.text.count("[1, p. 7]"), page.text.count("[1]")) == (1, 1)
+    assert page.text.count("source 1, p. 7") == 1
+
+
 @pytest.mark.slow
 def test_old_and_stopped_runs_have_a_page(client: TestClient, app: App) -> None:
     """A stopped run can be resumed; one of an older version says what is missing."""

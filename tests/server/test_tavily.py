@@ -28,6 +28,7 @@ def reading(httpserver: HTTPServer, tmp_path: Path) -> Iterator[TestClient]:
     results = [{"url": httpserver.url_for(path), "title": path, "content": ""} for path in ("/page", "/gone")]
     httpserver.expect_request("/search").respond_with_json({"results": results})
     httpserver.expect_request("/gone").respond_with_data("gone", 404)
+    httpserver.expect_request("/robots.txt").respond_with_data("", 404)
     httpserver.expect_request("/page").respond_with_data(PAGE.format(SENTENCES), content_type="text/html")
     with client_of(tmp_path, f"searxng:{httpserver.url_for('')}", allowed_hosts=("localhost",)) as opened:
         yield opened

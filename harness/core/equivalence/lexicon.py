@@ -340,7 +340,7 @@ PRONOUN_BEFORE = frozenset(
 BRITISH = tuple(
     (pair.split("/")[0], pair.split("/")[1])
     for pair in """
-    isation/ization ising/izing ised/ized iser/izer ise/ize yse/yze ysing/yzing
+    isation/ization ising/izing ised/ized ises/izes iser/izer ise/ize yse/yze ysing/yzing
     ogue/og our/or oured/ored ouring/oring ours/ors ourite/orite ourites/orites
     tre/ter tres/ters bre/ber defence/defense offence/offense licence/license lled/led
     lling/ling ller/ler aemia/emia programme/program programmes/programs grey/gray tyre/tire

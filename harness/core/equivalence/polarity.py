@@ -40,7 +40,7 @@ OPPOSITES = frozenset(
     login/logout immigration/emigration half/quarter half/third once/twice double/triple single/triple plus/minus
     older/younger next/last next/past next/previous next/this last/this
     gain/reduce gain/cut hide/show hide/unhide rise/fall wake/sleep laugh/cry build/demolish wear/remove
-    rose/fell risen/fallen
+    rose/fell risen/fallen approve/ban worsen/improve help/harm cheaper/dearer cheap/dear
     """.split()
 )
 NEGATING_PREFIXES = ("un", "non", "dis", "in", "im", "ir", "il", "anti", "mis", "de", "counter", "a")

@@ -11,13 +11,13 @@ from starlette.responses import Response
 from harness.core.freshness import DAY
 from harness.core.origins import origins_of
 from harness.errors import NotFound
+from harness.research.drawing import Look
 from harness.research.run_view import past_run
 from harness.server.api import experiments
 from harness.server.api.experiment_routes import DataDir
 from harness.server.api.history_routes import OriginChosen
 from harness.server.pages import charts
 from harness.server.pages.charts import Trial, day_and_month
-from harness.server.pages.drawing import Look
 from harness.server.route_dependencies import RequestApp
 
 router = APIRouter(prefix="/charts")

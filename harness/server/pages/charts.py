@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from harness.cache.usage import CALL_SAVED, CALLED
-from harness.server.pages.drawing import Look, drawn, figure, label, name_places, ticks
+from harness.research.drawing import Look, drawn, figure, label, name_places, ticks
 
 MAX_BARS = 14
 MAX_POINTS = 1_000

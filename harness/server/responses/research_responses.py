@@ -151,6 +151,7 @@ class CitationResponse(BaseModel):
     )
     relevance: float | None = Field(description="The reader's probability that the excerpt answers the question.")
     support: float | None = Field(description="The reader's probability that the quotation supports the sentence.")
+    page: int = Field(0, description="The page of a PDF on which the quotation begins; 0: not known, or no pages.")
     passage: list[str] | None = Field(description="The text before the quotation, the quotation, the text after it.")
 
 

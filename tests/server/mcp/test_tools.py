@@ -314,6 +314,7 @@ def test_the_longest_texts_stay_within_the_limit(call: Call, char: str) -> None:
 def test_a_page_comes_in_parts(settings: Settings, httpserver: HTTPServer) -> None:
     """The page is read once, and the joined parts are its text."""
     paragraphs = [f"Paragraph {number} says something about retries." for number in range(2_000)]
+    httpserver.expect_request("/robots.txt").respond_with_data("", 404)
     httpserver.expect_oneshot_request("/long").respond_with_data("\n\n".join(paragraphs), content_type="text/plain")
     with App(replace(settings, allowed_hosts=("localhost", "127.0.0.1"))) as app:
         server = build_server(app)

@@ -1,0 +1,182 @@
+"""Draft of a report by a language model: its citations, checked, and what is wrong with it, in words."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from harness.core.citations import verbatim
+from harness.core.disagreement import Said, disagreements
+from harness.core.required_terms import lacking, required_terms
+from harness.core.support import Support, supports
+from harness.core.text import content_words, one_line, shorten, stems
+from harness.research.extractive_writer import ANSWER_SENTENCES
+from harness.research.gathering import GatheredSource
+from harness.research.planner import DETAILS, Plan
+from harness.research.quotation_support import QuotationSupport
+from harness.research.report import Citation
+from harness.research.statements import Statement, without_addresses
+
+MIN_QUOTED_WORDS = 3
+MIN_QUOTED_CHARS = 8
+"""For scripts that have no spaces between words."""
+REPEATED = 0.85
+"""Least share (0..1) of the word stems of two sentences that both have, for one to repeat the other."""
+ABOUT = 0.5
+"""Least share of the word stems of a sub-question that the heading of its section has."""
+MAX_PROBLEMS = 20
+SHOWN_CHARS = 200
+_ENDS = " .:?!"
+_CONTRASTED = re.compile(
+    r"\b(?:disagree|differ|(?:an)?other|while|whereas|however|but|although|instead)", re.IGNORECASE
+)
+"""Words of a sentence that says that sources disagree."""
+
+
+class Draft(Struct, frozen=True):
+    """A model's report: its `text`, whether that is `whole`, its citations, checked, and its first `problems`, a line
+    each, of `wrong` in all.
+    """
+
+    text: str
+    whole: bool
+    citations: tuple[Citation, ...]
+    problems: tuple[str, ...]
+    wrong: int
+
+    @property
+    def score(self) -> int:
+        """Sentences that rest on a quotation, less what is wrong."""
+        return sum(each.trusted for each in self.citations) - self.wrong
+
+
+class DraftCheck(Struct, frozen=True):
+    """Checker of drafts that cite `sources` by number (1, 2, …). `similarity` is that of the question, by URL."""
+
+    plan: Plan
+    sources: Sequence[GatheredSource]
+    similarity: Mapping[str, float]
+    support: QuotationSupport
+
+    def draft(self, text: str, whole: bool, stated: Sequence[Statement]) -> Draft:
+        """Return the draft of these statements.
+
+        A quotation that is nearly a passage of its source becomes that passage.
+
+        Raises:
+            StoreError: the cache cannot be read.
+        """
+        cited = self._neutral([self._cited(each) for each in stated])
+        supports = self._supports(cited)
+        checked = tuple(
+            replace(each, supported=found.supported, support=found.probability) if found else each
+            for each, found in zip(cited, supports, strict=True)
+        )
+        problems = [*_unfounded(checked, supports), *self._of_form(checked)]
+        return Draft(text, whole, checked, tuple(problems[:MAX_PROBLEMS]), len(problems))
+
+    def _cited(self, statement: Statement) -> Citation:
+        known = 1 <= statement.number <= len(self.sources)
+        source = self.sources[statement.number - 1] if known else None
+        quoted = statement.quotation
+        quotation = verbatim(quoted, source.texts) if source and _says_something(quoted) else None
+        lacks: tuple[str, ...] = ()
+        if source and quotation:
+            text = next((each for each in source.texts if quotation in each), quotation)
+            lacks = lacking(required_terms(self.plan.question), f"{source.title}\n{quotation}\n{text}")
+        return Citation(
+            self._section(statement.section),
+            statement.paragraph,
+            statement.sentence,
+            quotation or without_addresses(statement.quotation),
+            statement.number if source else 0,
+            source.url if source else "",
+            self.similarity[source.url] if source else 0.0,
+            quotation is not None,
+            lacks=lacks,
+        )
+
+    def _neutral(self, cited: Sequence[Citation]) -> list[Citation]:
+        """Return the citations with headings that claim nothing: one that is not of the plan has only words of the
+        question and of the quotations below it, which do not contradict it; any other becomes `DETAILS`.
+        """
+        quoted = dict[str, list[str]]()
+        for each in cited:
+            quoted.setdefault(each.section, []).extend([each.quotation] * each.verified)
+        kept = {section for section in quoted if self._is_neutral(section, " ".join(quoted[section]))}
+        return [each if each.section in kept else replace(each, section=DETAILS) for each in cited]
+
+    def _is_neutral(self, section: str, quotations: str) -> bool:
+        if section in self.plan.sections:
+            return True
+        words = stems(section)
+        known = stems(self.plan.question) | stems(quotations)
+        return words <= known and not supports(section, quotations, context=self.plan.question).contradicted
+
+    def _section(self, heading: str) -> str:
+        """Return the heading of the plan that the model meant, whatever its case and its end; otherwise its own."""
+        meant = heading.rstrip(_ENDS).casefold()
+        return next((each for each in self.plan.sections if each.rstrip(_ENDS).casefold() == meant), heading)
+
+    def _supports(self, cited: Sequence[Citation]) -> list[Support | None]:
+        """Return whether the quotation of each citation supports it, `None` for a quotation not in its source."""
+        verified = [each for each in cited if each.verified]
+        titles = {source.url: source.title for source in self.sources}
+        pairs = [(each.sentence, each.quotation) for each in verified]
+        contexts = [f"{self.plan.question}\n{titles[each.url]}" for each in verified]
+        found = iter(self.support.check(self.plan.question, pairs, contexts))
+        return [next(found) if each.verified else None for each in cited]
+
+    def _of_form(self, checked: Sequence[Citation]) -> Iterator[str]:
+        """Yield what is wrong with the report as a whole: what it leaves out, repeats, or says against itself."""
+        trusted = [each for each in checked if each.trusted]
+        answer = [each for each in checked if each.section == self.plan.sections[0]]
+        if not any(each.trusted for each in answer):
+            yield f'No sentence with a source answers the question at the beginning, under "{self.plan.sections[0]}".'
+        elif len(answer) > ANSWER_SENTENCES and self.plan.wanted != 1:
+            yield f'"{self.plan.sections[0]}" has {len(answer)} sentences: it may have {ANSWER_SENTENCES}.'
+        for part in () if self.plan.wanted else self.plan.parts:
+            words = stems(part)
+            if not any(len(words & stems(each.section)) >= ABOUT * len(words) for each in trusted):
+                yield f"No section with a source answers: {_shown(part)}"
+        for one, other in combinations(trusted, 2):
+            if _repeats(one.sentence, other.sentence):
+                yield f"{_shown(other.sentence)} repeats {_shown(one.sentence)}"
+        titles = {source.url: source.title for source in self.sources}
+        said = [Said(each.sentence, each.url, titles[each.url]) for each in trusted]
+        said = [each for each in said if not _CONTRASTED.search(each.text)]
+        for places in disagreements(self.plan.question, said):
+            both = " and ".join(_shown(said[place].text) for place in places)
+            yield f"These disagree, and the report does not say so: {both}"
+
+
+def _unfounded(checked: Sequence[Citation], supports: Sequence[Support | None]) -> Iterator[str]:
+    """Yield what is wrong with single sentences."""
+    for citation, support in zip(checked, supports, strict=True):
+        if support is not None and not support.supported:
+            yield f"{_shown(citation.sentence)}: its quotation does not support it; {'; '.join(support.reasons)}."
+        elif support is None and citation.number and not _says_something(citation.quotation):
+            yield f"{_shown(citation.sentence)}: its quotation is too short to support it; quote the whole statement."
+        elif support is None and citation.number:
+            yield f"{_shown(citation.sentence)}: its quotation is not in source {citation.number}, word for word."
+        elif support is None:
+            yield f"{_shown(citation.sentence)}: it names no source that was shown."
+
+
+def _repeats(one: str, other: str) -> bool:
+    """Return whether two sentences have nearly the same words, and the same numbers."""
+    first, second = stems(one), stems(other)
+    numbers = [{word for word in words if any(map(str.isdigit, word))} for words in (first, second)]
+    return len(first & second) >= REPEATED * max(len(first), len(second), 1) and numbers[0] == numbers[1]
+
+
+def _says_something(quotation: str) -> bool:
+    """Return whether a quotation is long enough to support anything: every text contains "the"."""
+    words = len(content_words(quotation))
+    return words >= MIN_QUOTED_WORDS or (not quotation.isascii() and len(quotation) >= MIN_QUOTED_CHARS)
+
+
+def _shown(text: str) -> str:
+    return f'"{shorten(one_line(text), SHOWN_CHARS)}"'
