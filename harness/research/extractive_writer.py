@@ -69,8 +69,9 @@ def _citations(section: str, paragraph: int, found: Evidence, numbers: dict[str,
 
 
 def _by_question(plan: Plan, excerpts: Sequence[Evidence], against: Sequence[Evidence]) -> dict[str, list[Evidence]]:
-    """Place the excerpts: the best one of each part answers, and the next ones while the answer is short. Key points
-    that say what a thing is come before details.
+    """Place the excerpts: the best one of each part answers, and the next ones while the answer is short. Of the rest,
+    the section of each sub-question has at least one, and the likeliest are key points, those first that say what a
+    thing is.
     """
     firsts = {found.part: found for found in reversed(excerpts)}
     answer = [found for found in excerpts if any(found is first for first in firsts.values())]
@@ -79,8 +80,12 @@ def _by_question(plan: Plan, excerpts: Sequence[Evidence], against: Sequence[Evi
         answer.append(rest.pop(0))
     compared = {sentence for found in against for sentence in found.sentences}
     rest = [each for found in rest if (each := _without(found, compared)).sentences]
-    by_relevance = sorted(rest, key=lambda found: -(found.relevance or 0.0))
-    points = [found for found in rest if any(found is each for each in by_relevance[:POINTS])]
+    likeliest = sorted(rest, key=lambda found: -(found.relevance or 0.0))[:POINTS]
+    if plan.parts:  # the last point of a part goes to its section if nothing else does
+        detailed = {found.part for found in rest if not any(found is each for each in likeliest)}
+        last = {found.part: found for found in likeliest}
+        likeliest = [found for found in likeliest if found.part in detailed or found is not last[found.part]]
+    points = [found for found in rest if any(found is each for each in likeliest)]
     details = [found for found in rest if not any(found is each for each in points)]
     points.sort(key=lambda found: not defines(found.sentences[0], plan.question))
     placed = {ANSWER: answer, KEY_POINTS: points}

@@ -101,6 +101,15 @@ def test_every_sub_question_is_answered_and_has_its_own_details() -> None:
     assert sections[WHEAT] == [["More 5."], ["More 7."]]
 
 
+def test_every_sub_question_has_a_section_if_little_was_found() -> None:
+    """Its last point is there instead of among the key points."""
+    found = [excerpt("Rye.", source=50), excerpt("Wheat.", source=52, part=1), excerpt("More rye.", source=51)]
+    more = [excerpt(f"More {n}.", source=n, part=n % 2) for n in range(4)]
+    sections = shape(write_report(TWO, [*found, *more]))
+    assert list(sections) == [ANSWER, KEY_POINTS, RYE, WHEAT]
+    assert (sections[RYE], sections[WHEAT]) == ([["More 2."]], [["More 3."]])
+
+
 def test_details_of_a_source_are_together_in_its_order() -> None:
     """The source of the best excerpt comes first."""
     found = [
