@@ -40,6 +40,14 @@ _LASTING = re.compile(
     re.IGNORECASE,
 )
 """Measures that stay the same over the years."""
+_MEASURES = {
+    "long|length": "length|long",
+    "high|tall|height|elevation": "height|elevation|high|tall",
+    "deep|depth": "depth|deep",
+    "wide|width": "width|wide",
+    "heavy|weight": "weight|weighs|heavy",
+}
+"""Words of a question for a measure, and those of a statement."""
 _HAS_UNIT = re.compile(
     r"\b(?:long|tall|high|deep|wide|far|heavy|fast|hot|cold|height|elevation|length|width|depth|weight|mass|distance|speed"
     r"|temperature|area|duration|timeout)\b",
@@ -159,7 +167,9 @@ def _other_name(names: tuple[str, ...], text: str) -> bool:
 
 
 def _figures(question: str, asked: Reading, found: Reading) -> Iterator[tuple[str, Decimal]]:
-    """Yield unit and value of what a statement says about the question; none of a unit that it has twice."""
+    """Yield unit and value of what a statement says about the question; of a unit that it has twice, only the one next
+    to the word for what is measured.
+    """
     if "when" in asked.asks:
         years = sorted(date for date in found.dates - asked.dates if date.isdecimal() and len(date) == 4)
         if len(years) == 1:
@@ -168,13 +178,26 @@ def _figures(question: str, asked: Reading, found: Reading) -> Iterator[tuple[st
         new = [quantity for quantity in found.quantities if quantity not in asked.quantities]
         if _HAS_UNIT.search(question):
             new = [quantity for quantity in new if quantity.unit]
-        units = [quantity.unit for quantity in new]
+        units, measured = [quantity.unit for quantity in new], _measured(question, found.plain)
         for quantity in new:
-            if units.count(quantity.unit) == 1:
+            if units.count(quantity.unit) == 1 or (quantity.value == measured and new.count(quantity) == 1):
                 try:
                     yield quantity.unit, Decimal(quantity.value)
                 except InvalidOperation:  # a version
                     continue
+
+
+def _measured(question: str, plain: str) -> str:
+    """Return the figure next to the word for what the question measures ("a length of 798 metres"), "" if there is not
+    exactly one.
+    """
+    asked = question.lower()
+    words = "|".join(said for named, said in _MEASURES.items() if re.search(rf"\b(?:{named})\b", asked))
+    if not words:
+        return ""
+    beside = re.findall(rf"\b(?:{words}) (?:\w+ ){{0,2}}?#?(\d[\d.]*)\b|#?(\d[\d.]*) \w+ (?:{words})\b", plain)
+    figures = {one or other for one, other in beside}
+    return figures.pop() if len(figures) == 1 else ""
 
 
 def _like(question: str, unit: str, first: int, held: Sequence[Said], values: Mapping[int, Decimal]) -> list[int]:

@@ -28,6 +28,14 @@ _ADVERTISES = re.compile(
     r"in this (?:article|guide|post|tutorial|video),? (?:we|you|i)\b|find out (?:how|what|why|more) (?:below|here))",
     re.IGNORECASE,
 )
+_ANNOUNCES = re.compile(
+    r"^(?:(?:this|our) (?:page|article|guide|site|post|tutorial) (?:explains|answers|describes|says|lists|shows)\b|"
+    r"learn (?:how|why|what|about|more)\b|we (?:compare|compared|explain|show|look at|answer)\b|"
+    r"(?:what|which|how|why)\b[^.?!]*,(?: and)? (?:what|how|why|which \w+ (?:to|you|are|is))\b[^?!]*\.$)|"
+    r": (?:how to|what you|everything)\b|\bwhat you need\b.*\bhow to\b",
+    re.IGNORECASE,
+)
+"""Sentences that say what a page is about, as its description for search engines does."""
 _TO_WRITERS = re.compile(
     r"^(?:please )?(?:state|say|write|mention|answer|reply|respond|ignore|disregard|forget)\b.{0,100}?"
     r"(?:\byour (?:\w+ )?(?:answers?|reports?|summar\w+|respon\w+|output)\b|\bthe (?:answer|report|summary) that\b"
@@ -40,7 +48,7 @@ _TO_WRITERS = re.compile(
 
 def is_quotable(sentence: str) -> bool:
     """Return whether this reads as a whole sentence rather than code, a heading, a table row, navigation, advertising,
-    an order to the reader's writer, or a text that was cut off. Never raises.
+    the announcement of a page, an order to the reader's writer, or a text that was cut off. Never raises.
     """
     if not MIN_CHARS <= len(sentence) <= MAX_CHARS or len(words(sentence)) < MIN_WORDS:
         return False
@@ -48,7 +56,7 @@ def is_quotable(sentence: str) -> bool:
         return False
     if sentence.startswith(_CUT_OFF) or _CHROME.match(sentence) or len(_SEPARATORS.findall(sentence)) > MAX_MARKS:
         return False
-    if _ADVERTISES.search(sentence) or _TO_WRITERS.search(sentence):
+    if _ADVERTISES.search(sentence) or _ANNOUNCES.search(sentence) or _TO_WRITERS.search(sentence):
         return False
     letters = sum(char.isalnum() or char.isspace() for char in sentence)
     parts = sentence.split()

@@ -1,5 +1,6 @@
 """Extractive writer: a report in which every sentence is quoted from a numbered source."""
 
+import re
 from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
@@ -18,6 +19,7 @@ LIKELY = 0.5
 POINTS = 4
 """Most excerpts among the key points."""
 FURTHER = "Further"
+_WHAT_IS = re.compile(r"what(?: is|'s|’s| are| was| were)\b", re.IGNORECASE)
 
 
 def write_report(plan: Plan, evidence: Sequence[Evidence]) -> Report:
@@ -73,8 +75,7 @@ def _by_question(plan: Plan, excerpts: Sequence[Evidence], against: Sequence[Evi
     the section of each sub-question has at least one, and the likeliest are key points, those first that say what a
     thing is.
     """
-    firsts = {found.part: found for found in reversed(excerpts)}
-    answer = [found for found in excerpts if any(found is first for first in firsts.values())]
+    answer = [_first(excerpts, part, question) for part, question in _questions(plan, excerpts)]
     rest = [found for found in excerpts if not any(found is first for first in answer)]
     while rest and _length(answer) + len(rest[0].sentences) <= ANSWER_SENTENCES and _adds(answer[0], rest[0]):
         answer.append(rest.pop(0))
@@ -92,6 +93,20 @@ def _by_question(plan: Plan, excerpts: Sequence[Evidence], against: Sequence[Evi
     for part, section in enumerate(plan.sections[2:]):
         placed[section] = _in_order([found for found in details if found.part == part or not plan.parts])
     return {section: held for section, held in placed.items() if held}
+
+
+def _questions(plan: Plan, excerpts: Sequence[Evidence]) -> list[tuple[int, str]]:
+    """Return the parts that excerpts are about, in order, each with its question."""
+    parts = plan.parts or (plan.question,)
+    about = sorted({found.part for found in excerpts})
+    return [(part, parts[part] if part < len(parts) else plan.question) for part in about]
+
+
+def _first(excerpts: Sequence[Evidence], part: int, question: str) -> Evidence:
+    """Return the best excerpt about a part; for a question what something is, the best that says so, if one does."""
+    about = [found for found in excerpts if found.part == part]
+    saying = [found for found in about if defines(found.sentences[0], question)] if _WHAT_IS.match(question) else []
+    return [*saying, *about][0]
 
 
 def _adds(first: Evidence, found: Evidence) -> bool:

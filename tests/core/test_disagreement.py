@@ -34,6 +34,7 @@ def found(question: str, *texts: str, titles: tuple[str, ...] = ()) -> list[tupl
         (MOONS, "Jupiter has 95 moons.", "Jupiter has 79 known moons."),
         (MOONS, "Jupiter has ninety-five moons.", "Jupiter has seventy-nine moons."),
         (NILE, "The Nile is 6,650 km long.", "The Nile is about 6,853 kilometres long."),
+        (NILE, "The Nile is 6,650 km long.", "The Nile has a length of 6,853 km and a delta of 240 km."),
         (PARIS, "Paris has 2.1 million inhabitants.", "The population of Paris is 2,345,906."),
         ("How old is the universe?", "The universe is 13.8 billion years old.", "The universe is 26.7 billion years."),
         (
@@ -150,6 +151,12 @@ def test_a_statement_without_exactly_one_other_year_is_no_date(question: str, on
 def test_what_is_no_figure_for_the_question_is_not_compared(question: str, one: str, two: str) -> None:
     """Versions, lists, the question's own numbers, counts of another size, questions about something else."""
     assert found(question, one, two) == []
+
+
+def test_a_count_is_no_length() -> None:
+    """The question asks for metres: two joints and a team of four are neither."""
+    one, two = "Kora Bridge is 812 m long, between its two joints.", "Ann drew Kora Bridge with a team of four."
+    assert found("How long is Kora Bridge?", one, two) == []
 
 
 def test_a_statement_about_another_subject_is_not_compared() -> None:

@@ -110,6 +110,17 @@ def test_every_sub_question_has_a_section_if_little_was_found() -> None:
     assert (sections[RYE], sections[WHEAT]) == ([["More 2."]], [["More 3."]])
 
 
+@pytest.mark.parametrize(
+    ("question", "first"), [("What is rye bread?", "Rye bread is a dense bread."), ("How?", "Bake.")]
+)
+def test_what_something_is_comes_first_if_that_is_asked(question: str, first: str) -> None:
+    """Otherwise the best excerpt does."""
+    found = [excerpt("Bake.", source=1), excerpt("Rye bread is a dense bread.", source=2), excerpt("Cut.", source=3)]
+    sections = shape(write_report(make_plan(question), found))
+    assert sections[ANSWER][0] == [first]
+    assert sorted(text for [text] in sections[ANSWER]) == ["Bake.", "Cut.", "Rye bread is a dense bread."]
+
+
 def test_details_of_a_source_are_together_in_its_order() -> None:
     """The source of the best excerpt comes first."""
     found = [
