@@ -77,7 +77,7 @@ class GatheringSettings(Struct, frozen=True, kw_only=True):
     ] = None
     max_cost: Annotated[
         Annotated[float, Meta(gt=0)] | None,
-        flag(),
+        flag(metavar="AMOUNT"),
         Meta(description="most that the model may cost in one research, by model_prices, cached answers included"),
     ] = None
     model_prices: Annotated[
