@@ -103,18 +103,7 @@ class RecordedWeb:
             raise PageError(f"{url}: {found.error or 'answered HTTP 404: there is no such page'}")
         with (self._folder / "pages" / found.file).open("rb") as file:
             body = file.read(MAX_PAGE_BYTES)
-        extracted = self._worker.extract(body, "text/html; charset=utf-8")
-        about = extracted.about
-        return Page(
-            url=url,
-            title=extracted.title or url,
-            text=extracted.text,
-            media_type=extracted.media_type,
-            date=about.date,
-            authors=about.authors,
-            site=about.site,
-            doi=about.doi,
-        )
+        return self._worker.extract(body, "text/html; charset=utf-8").page_at(url)
 
     def _score(self, wanted: set[str], words: Counter[str], mean: float) -> float:
         length = K1 * (1 - B + B * words.total() / mean) if mean else K1

@@ -5,7 +5,7 @@ import re
 from harness.core.text import stems
 
 _DENIED = re.compile(
-    r"\b(?:false|untrue|a myth|den(?:y|ies|ied)|disput(?:e|es|ed)|refut(?:e|es|ed)|fail(?:s|ed)? to|no evidence)\b",
+    r"\b(?:(?:false|untrue|a myth) that|den(?:y|ies|ied)|disput(?:e|es|ed)|refut(?:e|es|ed)|failed to|no evidence)\b",
     re.IGNORECASE,
 )
 _CLAIMED = re.compile(

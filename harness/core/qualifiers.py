@@ -26,7 +26,7 @@ _ALONE = re.compile(r"\b(?:only|solely?|exclusive(?:ly)?|just|alone|single|no ot
 _CAUSES = re.compile(r"\b(?:causes?|caused|causing|leads? to|led to|results? in)\b")
 _LINKED = re.compile(r"\b(?:associated|association|linked?|correlat\w+)\b")
 _IF = re.compile(r"\b(?:if|when|whenever|unless|provided|only|while|as long as)\b")
-_CONDITION = re.compile(r"\b(?:only (?:if|when|after|with)|unless|provided that|as long as)\b")
+_CONDITION = re.compile(r"\b(?:only (?:if|when)|unless|provided that|as long as)\b")
 _EQUAL = re.compile(r"\bas (\w+) as\b")
 _COMPARED = re.compile(r"\b(?:more|less) (\w+)|\b(\w{3,}?)(?:er) than\b")
 

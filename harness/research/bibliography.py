@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
+from harness.core.authors import OTHERS
 from harness.core.text import clean, one_line
 from harness.research.report import WEB, CitedSource, Report
 
-OTHERS = " and others"
 """End of a line of authors that names only the first of them."""
 MAX_KEY_PART = 30
 """Characters of each of the three parts of a key."""

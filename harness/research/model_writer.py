@@ -60,7 +60,7 @@ def write_with_model(
     messages = messages_for(plan, shown, writer.settings)
     drafts = _Drafts(model, cache, writer, check)
     try:
-        draft = drafts.first(messages, writer.on_text)
+        draft = drafts.draft(messages, writer.on_text)
     except ModelError as error:
         return excerpts_instead(plan, evidence, f"the model {model.name} failed ({error}); these are excerpts")
     draft, revisions = drafts.revised(draft, messages)
@@ -111,7 +111,7 @@ class _Drafts(Struct, frozen=True):
     writer: "Writer"
     check: DraftCheck
 
-    def first(self, messages: Sequence[Message], on_text: Callable[[str], None] | None) -> Draft:
+    def draft(self, messages: Sequence[Message], on_text: Callable[[str], None] | None) -> Draft:
         """Return the model's answer, checked; `on_text` gets it as it comes.
 
         Raises:
@@ -130,7 +130,7 @@ class _Drafts(Struct, frozen=True):
             if not draft.problems or not self.writer.budget.allows(asked, self.cache):
                 return draft, revisions
             try:
-                better = self.first(asked, None)
+                better = self.draft(asked, None)
             except (ModelError, OfflineMiss):  # the log and the run's record have it
                 return draft, revisions
             if better.score <= draft.score:

@@ -12,6 +12,7 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Struct
 
+from harness.core.authors import OTHERS, author_line
 from harness.core.text import clean, one_line, shorten
 from harness.errors import EngineUnavailable, InvalidInput, RateLimited, SearchError
 from harness.ports import SearchResult
@@ -20,13 +21,10 @@ from harness.sources.http.request import MAX_BYTES, HttpResponse, check_status, 
 MAX_TITLE_CHARS = 500
 MAX_BODY_CHARS = 10_000
 MAX_AUTHORS_CHARS = 300
-MAX_AUTHORS = 3
-"""Names that are listed; more are "and others"."""
 MAX_KEY_CHARS = 500
 
 T = TypeVar("T")
 
-_OTHERS = " and others"
 _KEY = re.compile(rf"[!-~]{{1,{MAX_KEY_CHARS}}}")
 _WORD = re.compile(r"\w[\w.+#'’-]*")
 _OPERATORS = frozenset({"and", "or", "not"})
@@ -231,10 +229,9 @@ def results_of_pages(pages: Iterable[Iterable[SearchResult | None]], limit: int)
 
 
 def authors_of(names: Iterable[str | None]) -> str:
-    """Return up to `MAX_AUTHORS` names in one line."""
+    """Return the first names in one line, see `author_line`."""
     clean_names = [one_line(clean(name, 100)) for name in names]
-    known = [name for name in clean_names if name]
-    return ", ".join(known[:MAX_AUTHORS]) + (_OTHERS if len(known) > MAX_AUTHORS else "")
+    return author_line([name for name in clean_names if name])
 
 
 def joined(texts: Iterable[str | None]) -> str:
@@ -280,7 +277,7 @@ def doi_address(doi: str | None) -> str:
 
 def _bounded_authors(text: str | None) -> str:
     line = one_line(clean(text, 2 * MAX_AUTHORS_CHARS))
-    ending = _OTHERS if line.endswith(_OTHERS) else ""
+    ending = OTHERS if line.endswith(OTHERS) else ""
     if len(line) <= MAX_AUTHORS_CHARS:
         return line
     return line[: MAX_AUTHORS_CHARS - len(ending)].rstrip(" ,") + ending

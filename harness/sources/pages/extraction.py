@@ -13,10 +13,12 @@ from itertools import islice
 from time import monotonic
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
+from harness.core.authors import author_line
 from harness.core.page_numbers import PageStarts
+from harness.core.pages import Page
 from harness.core.text import clean, one_line, shorten
 from harness.errors import PageError
 from harness.sources.pages.charsets import decode
@@ -39,8 +41,6 @@ so that a slow machine reads the beginning of a long document instead of nothing
 """
 
 MAX_META, MAX_ABOUT_CHARS = 300, 300
-MOST_AUTHORS = 3
-"""Names that are listed; more are "and others"."""
 
 _DATES = (
     "citation_publication_date", "citation_date", "citation_online_date", "article:published_time", "datepublished",
@@ -87,6 +87,11 @@ class Extracted(Struct, frozen=True, tag=True):
     media_type: str
     about: About = About()
     page_starts: PageStarts = ()
+
+    def page_at(self, url: str) -> Page:
+        """Return the page with this text at a URL, which is its title if it has none."""
+        about = to_builtins(self.about)
+        return Page(url, self.title or url, self.text, self.media_type, page_starts=self.page_starts, **about)
 
 
 def extract(body: bytes, content_type: str) -> Extracted:
@@ -239,10 +244,9 @@ def _about(tree: Any) -> About:
     dois = (match[0] for name in _DOIS for text in found.get(name, ()) if (match := _DOI.search(text)))
     names = next((found[name] for name in _AUTHORS if name in found), [])
     people = [name for name in dict.fromkeys(names) if "://" not in name]
-    authors = ", ".join(people[:MOST_AUTHORS]) + (" and others" if len(people) > MOST_AUTHORS else "")
     site = next((found[name][0] for name in _SITES if name in found), "")
     date = next(dates, "").replace("/", "-")
-    return About(date, authors[:MAX_ABOUT_CHARS], site, next(dois, "").rstrip(".,;").lower())
+    return About(date, author_line(people)[:MAX_ABOUT_CHARS], site, next(dois, "").rstrip(".,;").lower())
 
 
 def _blocks(body: Any) -> Iterator[str]:

@@ -52,10 +52,6 @@ class Fetched(Struct, frozen=True):
     last_modified: str = ""
 
 
-class NotModified(Struct, frozen=True):
-    """Result of a fetch: the page has not changed since it was last read."""
-
-
 class FetchLimits(Struct, frozen=True):
     """Limits of one fetch: `timeout` in seconds, `max_bytes` of the decompressed body, `max_redirects` in a row."""
 
@@ -110,9 +106,10 @@ def fetch(
     *,
     robots: Robots | None = None,
     held: Page | None = None,
-) -> Fetched | NotModified:
+) -> Fetched | Page:
     """Fetch `url`, following redirects; `guard` checks every address on the way, and so do `robots`, if given. The
-    validators of `held`, an earlier answer, are sent only to the URL that it came from.
+    validators of `held`, an earlier answer, are sent only to the URL that it came from; it is returned if it has not
+    changed.
 
     Raises:
         InvalidInput: not an http(s) URL.
@@ -134,8 +131,8 @@ def fetch(
                     robots.check(address, requests.rules, deadline.within())
                 headers = conditions(held, str(address))
                 with requests.get(address, headers) as response:
-                    if headers and response.status_code == NOT_MODIFIED:
-                        return NotModified()
+                    if held and headers and response.status_code == NOT_MODIFIED:
+                        return held
                     if not _is_redirect(response):
                         return _body(response, limits, deadline)
                     address = _next(address, response.headers["location"])

@@ -2,6 +2,8 @@
 
 from collections.abc import Collection
 
+from msgspec.structs import replace
+
 from harness.core.pages import Page
 from harness.errors import PageError
 from harness.settings.code_digest import source_digest
@@ -48,7 +50,7 @@ class WebReader:
         """See `PageReader.read`. Pages and PDFs are data: nothing in them is run or loaded. A `held` page whose text
         other code extracted is read again.
         """
-        from harness.sources.pages.fetch import FetchLimits, NotModified, fetch, shown_url, usable_proxy, web_address
+        from harness.sources.pages.fetch import FetchLimits, fetch, shown_url, usable_proxy, web_address
 
         web_address(url)
         proxy = usable_proxy(self._proxy)
@@ -58,23 +60,13 @@ class WebReader:
         limits = FetchLimits(self._timeout, self._max_bytes, self._max_redirects)
         try:
             fetched = fetch(url, self._guard, limits, proxy, robots=self._robots, held=held)
-            if isinstance(fetched, NotModified):
-                assert held is not None  # noqa: S101 - it is an answer to its validators
-                return held
+            if isinstance(fetched, Page):
+                return fetched
             extracted = self._worker.extract(fetched.body, fetched.content_type)
         except PageError as error:
             raise type(error)(f"{shown_url(url)}: {error}") from error
-        title, about = extracted.title or fetched.url, extracted.about
-        return Page(
-            url=fetched.url,
-            title=title,
-            text=extracted.text,
-            media_type=extracted.media_type,
-            date=about.date,
-            authors=about.authors,
-            site=about.site,
-            doi=about.doi,
-            page_starts=extracted.page_starts,
+        return replace(
+            extracted.page_at(fetched.url),
             etag=fetched.etag,
             last_modified=fetched.last_modified,
             extractor=_extractor() if fetched.etag or fetched.last_modified else "",
