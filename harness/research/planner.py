@@ -106,7 +106,7 @@ class RulePlanner:
 
     def sub_questions(
         self,
-        plan: Plan,  # noqa: ARG002 - rules find none, whatever is given
+        plan: Plan,  # noqa: ARG002 - rules find none
         passages: Iterable[str],  # noqa: ARG002
         most: int,  # noqa: ARG002
         cache: Cache,  # noqa: ARG002

@@ -246,6 +246,8 @@ def _checked(name: str, raw: object, origin: str) -> Any:
         return {**getattr(Settings(), name), **value} if merged else value
     except msgspec.ValidationError as error:
         reason = shorten(str(error), 200)
+        if "matching regex" in reason:  # patterns are for programs
+            reason = f"it needs another form: {note_of(name, 'description')}"
         if reason.startswith("Invalid enum value"):
             reason += f"; choose one of {', '.join(_choices(kind))}"
         shown = "its value" if is_secret(name) else _SHORT.repr(raw)

@@ -155,7 +155,7 @@ def test_the_environment_replaces_a_prompt(text: str) -> None:
     [
         ("prompts: {plann: Plan.}", "plan"),
         ("prompts: {system: Obey.}", "plan"),
-        ("prompts: {write: ''}", "regex"),
+        ("prompts: {write: ''}", "another form"),
         ("prompts: {write: 5}", "str"),
         ("prompts: {write: null}", "str"),
         ("prompts: [write]", "object"),
