@@ -21,11 +21,11 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from harness.app import close_default_app, default_app
 from harness.cache.script_api import ScriptCache
 from harness.cli.terminal import EXIT_CODES, configure_logging, run
 from harness.core.freshness import DEFAULT_TTL
 from harness.errors import InvalidInput
+from harness.tools import close_default_app, default_app
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Everything that the settings name, put together: the only place that imports services and adapters."""
 
-import atexit
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -19,10 +17,10 @@ from harness.identity import LOCAL, Identity
 from harness.models.from_settings import Models
 from harness.models.local.tokenizer import rarity, vocabulary
 from harness.ports import Progress, Store, silent
-from harness.settings import Settings, load, run_settings
+from harness.settings import Settings, run_settings
 from harness.settings.mode import DEFAULT_MODE, Mode
 from harness.sources.from_settings import Sources
-from harness.storage.forks import cached_property, free_in_child
+from harness.storage.forks import cached_property
 from harness.storage.opening import Databases, Replay
 
 if TYPE_CHECKING:
@@ -92,16 +90,19 @@ class App:
         read: bool | None = None,
         serve_stale: float | None = None,
         origin: RunOrigin | None = None,
+        at: float | None = None,
         **changes: Any,
     ) -> "App":
         """Return an app for another user, with changed settings (`changes`, already checked). It shares what this app
         has opened, and only this app closes that; services of a tenant are its own. Thread-safe; takes microseconds.
+        For `at` and the others, see `Mode`.
         """
         mode = replace(
             self._mode,
             read=self._mode.read if read is None else read,
             serve_stale=self._serve_stale if serve_stale is None else serve_stale,
             origin=origin or self._mode.origin,
+            at=self._mode.at if at is None else at,
         )
         settings = replace(self.settings, **changes) if changes else self.settings
         lender = self._lender or self
@@ -234,6 +235,7 @@ class App:
             reader=self.models.reader if self.settings.reading else None,
             rarity=rarity,
             clock=self._clock,
+            detector=self.models.language_detector,
         )
 
     def _library_engine(self) -> "LibraryEngine":
@@ -369,32 +371,3 @@ class App:
 
     def __exit__(self, kind: type[BaseException] | None, _error: object, _traceback: object) -> None:
         self.close(hurry=kind is not None and issubclass(kind, KeyboardInterrupt))
-
-
-_default: App | None = None
-_opening = free_in_child(threading.Lock())
-
-
-def default_app() -> App:
-    """Return the app of a script: opened by the settings at the first call, closed when the program ends.
-
-    Raises:
-        InvalidInput: the settings cannot be used.
-    """
-    global _default  # noqa: PLW0603 - one per process
-    if (app := _default) is None:
-        with _opening:
-            if (app := _default) is None:
-                # an empty result of a script's function may be a failure, so it is not cached
-                app = _default = App(replace(load().settings, negative_ttl=0.0))
-                atexit.register(close_default_app)  # registered twice it does nothing the second time
-    return app
-
-
-def close_default_app() -> None:
-    """Close the app of a script; the next use reads the settings again and opens what they name."""
-    global _default  # noqa: PLW0603 - one per process
-    with _opening:
-        if _default is not None:
-            _default.close()
-        _default = None

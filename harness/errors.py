@@ -16,7 +16,8 @@
     │   ├── EngineUnavailable    engine_unavailable   no answer, or not an answer of that engine
     │   └── SearchBackendError   search_backend_error the knowledge base cannot be searched by meaning
     ├── PageError                page_error           a page could not be read
-    │   └── AddressRefused       address_refused      its address is not allowed (private, loopback, …)
+    │   ├── AddressRefused       address_refused      its address is not allowed (private, loopback, …)
+    │   └── SiteLeftOut          site_left_out        it leads to a site that only_sites or skip_sites leaves out
     ├── ModelError               model_error          a language model failed, or its answer is not usable
     │   └── ModelUnavailable     model_unavailable    no answer: unreachable, refusing, or too slow
     ├── OfflineMiss              offline_miss         offline, and the cache has no answer
@@ -129,6 +130,12 @@ class AddressRefused(PageError):
     """The address of the page is not allowed: private, loopback, link-local, or not HTTP."""
 
     code = "address_refused"
+
+
+class SiteLeftOut(PageError):
+    """The page redirects to a site that a list of the settings leaves out; nothing was requested there."""
+
+    code = "site_left_out"
 
 
 class ModelError(HarnessError):

@@ -10,15 +10,18 @@ search_jobs.refresh("python jobs in Berlin")    # calls the function again
 """
 
 import asyncio
+import atexit
 import inspect
+import threading
 from collections.abc import Callable, Mapping
 from functools import partial, wraps
 from hashlib import sha256
 from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from harness.app import default_app
+from harness.app import App
 from harness.cache import Answer, Cache
 from harness.cache.async_flight import Await, Flights, in_a_thread
 from harness.cache.json_values import encoded
@@ -28,6 +31,8 @@ from harness.core.freshness import HOUR, checked_ttl, seconds_of
 from harness.core.keys import MAX_QUERY_CHARS, checked_cache_type, in_words, is_url, tool_key
 from harness.core.text import shorten
 from harness.errors import InvalidInput
+from harness.settings import load
+from harness.storage.forks import free_in_child
 
 P = ParamSpec("P")
 T_co = TypeVar("T_co", covariant=True)
@@ -210,3 +215,32 @@ def _async(tool: _Tool) -> Callable[..., Any]:
 def _looked_up(tool: _Tool, call: _Call) -> tuple[Cache, Any]:
     cache = tool.cache(fresh=False)
     return cache, cache.tools.find(tool.cache_type, call.query)
+
+
+_default: App | None = None
+_opening = free_in_child(threading.Lock())
+
+
+def default_app() -> App:
+    """Return the app of a script: opened by the settings at the first call, closed when the program ends.
+
+    Raises:
+        InvalidInput: the settings cannot be used.
+    """
+    global _default  # noqa: PLW0603 - one per process
+    if (app := _default) is None:
+        with _opening:
+            if (app := _default) is None:
+                # an empty result of a script's function may be a failure, so it is not cached
+                app = _default = App(replace(load().settings, negative_ttl=0.0))
+                atexit.register(close_default_app)  # registered twice it does nothing the second time
+    return app
+
+
+def close_default_app() -> None:
+    """Close the app of a script; the next use reads the settings again and opens what they name."""
+    global _default  # noqa: PLW0603 - one per process
+    with _opening:
+        if _default is not None:
+            _default.close()
+        _default = None

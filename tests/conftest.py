@@ -21,8 +21,14 @@ from tests.models.endpoint import Endpoint
 
 ROOT = Path(__file__).parents[1]
 
-hypothesis_settings.register_profile("tests", deadline=None)  # timings are measured in benchmarks/
+hypothesis_settings.register_profile("tests", deadline=None, max_examples=30)  # timings are measured in benchmarks/
+hypothesis_settings.register_profile("thorough", deadline=None, max_examples=300)  # --hypothesis-profile=thorough
 hypothesis_settings.load_profile("tests")
+
+
+def pytest_configure() -> None:
+    """Keep the compiled tests, whatever the environment says: compiling all takes each worker 20 seconds."""
+    sys.dont_write_bytecode = False
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -37,6 +43,7 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterat
     for variable in list(os.environ):
         if variable.startswith("HARNESS_") or variable == "RESEARCH_CACHE":
             monkeypatch.delenv(variable)
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)  # each process of a test would compile the program
     monkeypatch.setenv("HARNESS_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.setenv("HARNESS_CORPUS_MEANING", "0")  # embedding a corpus takes half a minute
     monkeypatch.setenv("HARNESS_READING", "0")  # reading takes half a second a research; tests of it switch it on

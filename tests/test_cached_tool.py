@@ -15,11 +15,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.app import close_default_app, default_app
 from harness.cache import Cache, Policy, research_cache
 from harness.core.freshness import DAY, HOUR
 from harness.errors import InvalidInput, OfflineMiss
-from harness.tools import cached_tool
+from harness.tools import cached_tool, close_default_app, default_app
 from tests.cache.stand_ins import semantic_cache, wait_until_all_wait
 from tests.fakes import FakeClock
 

@@ -26,6 +26,7 @@ STABLE = {
     "IndexUnavailable": "index_unavailable",
     "PageError": "page_error",
     "AddressRefused": "address_refused",
+    "SiteLeftOut": "site_left_out",
     "ModelError": "model_error",
     "ModelUnavailable": "model_unavailable",
     "OfflineMiss": "offline_miss",

@@ -189,7 +189,6 @@ def test_a_row_opens_no_other_tenant() -> None:
     assert refusal(tokens, with_tenant(made.text, "lab")) == REFUSED
 
 
-@settings(max_examples=100)
 @given(text=TEXTS)
 def test_no_other_text_is_a_token(text: str) -> None:
     """It is refused, and the error does not repeat it."""

@@ -20,12 +20,12 @@ import numpy as np
 import pytest
 
 import search_cache
-from harness.app import default_app
 from harness.cache import Cache
 from harness.cache.script_api import ScriptCache
 from harness.core.entries import Hit
 from harness.errors import InvalidInput
 from harness.storage.sqlite.store import SqliteStore
+from harness.tools import default_app
 from search_cache import DEFAULT_TTL, acached_search, aget, aput, cached_search, get, get_research, put, put_research
 
 ROOT = Path(__file__).parents[1]

@@ -9,6 +9,7 @@ parts: `train` for the model, `tune` for the few weights of the rule, and `calib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from hashlib import sha256
 from itertools import combinations
 from pathlib import Path
@@ -116,11 +117,15 @@ def read_sources(data: Path, *, permitted: bool = False) -> Sources:
         raw += [Text(text, "log", part_of(_digest(key))) for key, text in log.items()]
     evaluated |= {wording(text) for _, text in topics(folder, held_out=True)}
 
+    @cache  # a text of a cluster is in many pairs
+    def is_unseen(text: str) -> bool:
+        return wording(text) not in evaluated
+
     def unseen(pairs: list[Example]) -> list[Example]:
-        return [pair for pair in pairs if not {wording(pair.a), wording(pair.b)} & evaluated]
+        return [pair for pair in pairs if is_unseen(pair.a) and is_unseen(pair.b)]
 
     pairs = unseen(pairs)
-    texts = _once(text for text in raw if wording(text.text) not in evaluated and len(text.text) <= MAX_CHARS)
+    texts = _once(text for text in raw if is_unseen(text.text) and len(text.text) <= MAX_CHARS)
     return Sources(
         pairs,
         list(_graded(pairs, texts)),

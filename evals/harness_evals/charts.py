@@ -1,14 +1,32 @@
-"""Charts of experiments: each score with its verdict, and its baseline."""
+"""Charts of experiments: each score with its verdict, its baseline, and the names of the kept changes."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
+from harness.core.text import shorten
 from harness.errors import InvalidInput
+from harness_evals.changed_targets import names_of_changes
 from harness_evals.journal import Experiment
 
-MARKS = {"keep": ("green", "keep"), "discard": ("red", "discard"), "inconclusive": ("yellow", "inconclusive")}
-SHADES = {"keep": "tab:green", "discard": "tab:red", "inconclusive": "tab:orange"}
+MARKS = {
+    "keep": ("green", "K"),
+    "unconfirmed": ("blue", "U"),
+    "discard": ("red", "D"),
+    "inconclusive": ("yellow", "I"),
+    "inert": ("cyan", "N"),
+}
+"""Colour and letter of each verdict with a score."""
+SHADES = {
+    "keep": "tab:green",
+    "unconfirmed": "tab:blue",
+    "discard": "tab:red",
+    "inconclusive": "tab:orange",
+    "inert": "tab:cyan",
+}
 HEIGHT = 18
+MAX_NAME = 40
+MAX_NAMED = 12
+"""Kept experiments that are named, the last ones."""
 
 
 def terminal_chart(experiments: Sequence[Experiment], width: int, *, colour: bool) -> str:
@@ -21,16 +39,24 @@ def terminal_chart(experiments: Sequence[Experiment], width: int, *, colour: boo
     plotext.clear_figure()
     plotext.theme("clear")
     plotext.plot([e.number for e in measured], [e.baseline for e in measured], label="baseline", marker="dot")
-    for status, (shade, label) in MARKS.items():
+    for status, (shade, marker) in MARKS.items():
         chosen = [e for e in measured if e.status == status]
         if chosen:
             numbers, scores = [e.number for e in chosen], [e.score for e in chosen]
-            plotext.scatter(numbers, scores, label=label, marker=status[0].upper(), color=shade)
+            plotext.scatter(numbers, scores, label=status, marker=marker, color=shade)
     plotext.plotsize(width, HEIGHT)
     plotext.xlabel("experiment")
     plotext.xticks([e.number for e in measured][:: max(1, len(measured) // 10)])
     drawn: str = plotext.build()
-    return drawn if colour else str(plotext.uncolorize(drawn))
+    names = [f"{each.number}: {name}" for each, name in _named(experiments)]
+    kept = [f"changes kept: {', '.join(names)}"] if names else []
+    return "\n".join([drawn if colour else str(plotext.uncolorize(drawn)), *kept])
+
+
+def _named(experiments: Sequence[Experiment]) -> list[tuple[Experiment, str]]:
+    """Return the last kept experiments with the names of what they changed."""
+    kept = [each for each in experiments if each.is_kept and each.score is not None][-MAX_NAMED:]
+    return [(each, shorten(", ".join(names_of_changes(experiments, each)), MAX_NAME)) for each in kept]
 
 
 def write_png(experiments: Sequence[Experiment], path: Path) -> None:
@@ -45,13 +71,15 @@ def write_png(experiments: Sequence[Experiment], path: Path) -> None:
     axes = figure.add_subplot()
     numbers = [each.number for each in measured]
     axes.step(numbers, [each.baseline or 0.0 for each in measured], where="post", color="0.4", label="baseline")
-    for status, (_, label) in MARKS.items():
+    for status, shade in SHADES.items():
         chosen = [each for each in measured if each.status == status]
         if chosen:
-            shade = SHADES[status]
             axes.scatter(
-                [e.number for e in chosen], [e.score or 0.0 for e in chosen], color=shade, label=label, zorder=3
+                [e.number for e in chosen], [e.score or 0.0 for e in chosen], color=shade, label=status, zorder=3
             )
+    for each, name in _named(experiments):
+        place = (each.number, each.score or 0.0)
+        axes.annotate(name, place, xytext=(0, 6), textcoords="offset points", rotation=30, fontsize="small")
     for each in measured:
         if each.baseline is not None and each.low is not None and each.high is not None:
             ends = [each.baseline + each.low, each.baseline + each.high]

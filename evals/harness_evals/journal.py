@@ -2,9 +2,13 @@
 
 import csv
 import io
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType, TracebackType
+from typing import Any, Self
 
 import yaml
 from msgspec import Struct
@@ -14,25 +18,29 @@ from harness.errors import InvalidInput, StoreError
 from harness.settings import Settings
 from harness_evals.log import LogWriter, read_lines
 from harness_evals.run import recorded_settings
-from harness_evals.space import UNTOUCHABLE, checked_changes
-from harness_evals.verdicts import Status
+from harness_evals.space import TEXTS, UNTOUCHABLE, Surface, checked_changes, surface_of
+from harness_evals.verdicts import KEPT, KeepRule, Status
 
 FOLDER = "autoresearch"
 JOURNAL = "journal.jsonl"
 RESULTS = "results.tsv"
 BEST = "best.yaml"
-UNDER_WAY = "under-way.jsonl"
-"""Runs of the current experiment: a stopped loop continues after them."""
+EVALUATIONS = "evals"
+"""Folder of the evaluations of both arms of each experiment; a stopped loop continues after the runs in them."""
 STOP = "stop"
 """A file of this name in the loop's folder ends the loop after the current experiment."""
 
 COLUMNS = ("experiment", "score", "baseline", "delta", "p", "interval", "status", "tasks", "description")
+_READ = frozenset((".py", ".txt", ".yaml", ".md", ".jsonl"))
+"""Kinds of files that can be edited; of others, only the size counts."""
 BY_TASK = "task_scores"
 """Last column of the file: each task with its score, or `before -> after` if they differ."""
 
 
 class Options(Struct, frozen=True):
-    """Rules of a loop, fixed before it begins; see `harness_evals.verdicts` for `delta` and `alpha`."""
+    """Rules of a loop, fixed before it begins; see `harness_evals.verdicts` for `delta`, `alpha` and `keep_rule`, and
+    `harness_evals.objective` for `objective` (empty: quality alone).
+    """
 
     experiments: int
     repeats: int
@@ -42,11 +50,14 @@ class Options(Struct, frozen=True):
     proposer: str
     plateau: int
     fresh: bool = False
+    surfaces: tuple[Surface, ...] = ("settings",)
+    keep_rule: KeepRule = "significant"
+    objective: str = ""
 
 
 class Begun(Struct, frozen=True, tag="begun", tag_field="line"):
     """Start of a loop. `at` is the present time (seconds since the epoch) for expiry until the loop ends, so that
-    nothing expires between two runs.
+    nothing expires between two runs. `code` is the digest of the program that runs and judges (see `program_digest`).
     """
 
     id: str
@@ -56,6 +67,7 @@ class Begun(Struct, frozen=True, tag="begun", tag_field="line"):
     settings: dict[str, Any]
     space: dict[str, list[Any]]
     versions: dict[str, str]
+    code: str = ""
 
 
 class NoiseFloor(Struct, frozen=True, tag="noise floor", tag_field="line"):
@@ -66,12 +78,15 @@ class NoiseFloor(Struct, frozen=True, tag="noise floor", tag_field="line"):
     seconds: float
     live_calls: int
     errors: tuple[str, ...] = ()
+    tokens: int = 0
 
 
 class Experiment(Struct, frozen=True, tag="experiment", tag_field="line"):
     """One trial. `changes` are relative to the loop's first settings, `baseline` is the score of the settings kept
     before; it, `score`, `delta`, `p`, `low` and `high` are on the split `tune`, `None` after a crash. `task_scores` are
     the mean scores of baseline and candidate for each task that both ran, on either split; older journals have none.
+    `evaluations` are the files with the runs of each arm, by its name, in the loop's folder `evals`; `commit` is that
+    of kept code.
     """
 
     number: int
@@ -90,6 +105,16 @@ class Experiment(Struct, frozen=True, tag="experiment", tag_field="line"):
     high: float | None = None
     digests: Mapping[str, Mapping[str, str]] = {}
     task_scores: Mapping[str, tuple[float, float]] = {}
+    idea: str = ""
+    hypothesis: str = ""
+    evaluations: Mapping[str, str] = {}
+    commit: str = ""
+    tokens: int = 0
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the changes are part of the state that later experiments start from."""
+        return self.status in KEPT
 
     @property
     def changed_tasks(self) -> dict[str, float]:
@@ -99,22 +124,30 @@ class Experiment(Struct, frozen=True, tag="experiment", tag_field="line"):
 
     @property
     def description(self) -> str:
-        """The changes in words."""
-        return ", ".join(f"{name}={value}" for name, value in self.changes.items())
+        """The changes in words; of a text, only its target and its length."""
+        texts = {name for name in self.changes if surface_of(name) != "settings"}
+        parts = [
+            f"{name} ({len(value):,} characters)" if name in texts else f"{name}={value}"
+            for name, value in self.changes.items()
+        ]
+        return ", ".join(parts) or self.idea
 
 
-class Ran(Struct, frozen=True, tag="ran", tag_field="line"):
-    """One run of the current experiment: result and cost. `settings` is their digest, `repeat` the number of the run
-    (see `Job`), `report` the digest of the report; a crash has an `error` and no score.
+class Confirmation(Struct, frozen=True, tag="confirmation", tag_field="line"):
+    """Test of the state that the first `experiments` led to against the loop's first one, on `tasks` that no
+    experiment used: the mean difference, its 95 % interval, the one-sided p of "not better", and whether that confirms
+    it.
     """
 
-    settings: str
-    task: str
-    repeat: int
-    live_calls: int
-    score: float | None
-    report: str
-    error: str = ""
+    experiments: int
+    tasks: tuple[str, ...]
+    confirmed: bool
+    difference: float
+    low: float
+    high: float
+    p: float
+    reasons: tuple[str, ...]
+    evaluations: Mapping[str, str] = {}
 
 
 class Journal(Struct, frozen=True):
@@ -124,12 +157,25 @@ class Journal(Struct, frozen=True):
     begun: Begun
     noise_floor: NoiseFloor | None
     experiments: tuple[Experiment, ...]
-    under_way: tuple[Ran, ...] = ()
+    confirmations: tuple[Confirmation, ...] = ()
 
     @property
     def best(self) -> dict[str, Any]:
         """The changes kept so far."""
-        return next((each.changes for each in reversed(self.experiments) if each.status == "keep"), {})
+        return next((each.changes for each in reversed(self.experiments) if each.is_kept), {})
+
+    @property
+    def confirmation(self) -> Confirmation | None:
+        """The last test of the present state on further tasks, if there was one."""
+        kept = [each.number for each in self.experiments if each.is_kept]
+        return next((each for each in reversed(self.confirmations) if kept and each.experiments >= kept[-1]), None)
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether everything that was kept was shown on tasks other than those that chose it."""
+        if self.confirmation is not None:
+            return self.confirmation.confirmed
+        return not any(each.status == "unconfirmed" for each in self.experiments)
 
 
 class JournalWriter:
@@ -143,29 +189,22 @@ class JournalWriter:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._log = LogWriter(folder / JOURNAL)
-        self._runs: LogWriter | None = None
 
-    def write(self, line: Begun | NoiseFloor | Experiment) -> None:
-        """Append one line, flushed to disk, and delete the single runs that it sums up."""
+    def write(self, line: Begun | NoiseFloor | Experiment | Confirmation) -> None:
+        """Append one line, flushed to disk."""
         self._log.write(line)
-        self._close_runs()
-        (self.folder / UNDER_WAY).unlink(missing_ok=True)
-
-    def write_run(self, run: Ran) -> None:
-        """Append a run of the current experiment, flushed to disk."""
-        if self._runs is None:
-            self._runs = LogWriter(self.folder / UNDER_WAY)
-        self._runs.write(run)
 
     def close(self) -> None:
         """Close the journal."""
-        self._close_runs()
         self._log.close()
 
-    def _close_runs(self) -> None:
-        if self._runs is not None:
-            self._runs.close()
-        self._runs = None
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
 
     def write_table(self, experiments: Iterable[Experiment]) -> None:
         """Rewrite the table of experiments, atomically."""
@@ -194,8 +233,8 @@ def read_journal(folder: Path) -> Journal:
         InvalidInput: there is none, or a line is not a journal line; the message has file and line.
     """
     path = folder / JOURNAL
-    begun, floor, experiments = None, None, list[Experiment]()
-    for number, line in enumerate(read_lines(path, Begun | NoiseFloor | Experiment), start=1):
+    begun, floor, experiments, confirmations = None, None, list[Experiment](), list[Confirmation]()
+    for number, line in enumerate(read_lines(path, Begun | NoiseFloor | Experiment | Confirmation), start=1):
         if isinstance(line, Begun) != (number == 1):
             raise InvalidInput(f"{path}, line {number}: a journal has one beginning, in its first line")
         match line:
@@ -203,15 +242,15 @@ def read_journal(folder: Path) -> Journal:
                 begun = line
             case NoiseFloor():
                 floor = line
+            case Confirmation():
+                confirmations.append(line)
             case Experiment():
                 if line.number != len(experiments) + 1:
                     raise InvalidInput(f"{path}, line {number}: experiment {line.number} is not the next one")
                 experiments.append(replace(line, changes=checked_changes(line.changes, f"{path}, line {number}")))
     if begun is None:
         raise InvalidInput(f"{path} is empty, not a journal of experiments")
-    runs = folder / UNDER_WAY
-    under_way = tuple(read_lines(runs, Ran)) if runs.exists() else ()
-    return Journal(folder, begun, floor, tuple(experiments), under_way)
+    return Journal(folder, begun, floor, tuple(experiments), tuple(confirmations))
 
 
 def as_table(experiments: Iterable[Experiment]) -> str:
@@ -249,7 +288,7 @@ def as_config(settings: Mapping[str, Any]) -> str:
     """Return a file for `--config`: the settings (see `recorded_settings`) that differ from the defaults."""
     plain = recorded_settings(Settings())
     found = {name: value for name, value in settings.items() if plain.get(name) != value}
-    changed = {name: value for name, value in found.items() if name not in UNTOUCHABLE}
+    changed = {name: value for name, value in found.items() if name not in UNTOUCHABLE or name in TEXTS}
     text = yaml.safe_dump(changed, sort_keys=True) if changed else ""
     return f"# the best settings found{'' if changed else ': the defaults'}; use with --config\n{text}"
 
@@ -260,11 +299,40 @@ def journals_in(folder: Path) -> list[Path]:
     return sorted((each for each in found if (each / JOURNAL).is_file()), reverse=True)
 
 
-def digest_of(settings: Settings) -> str:
-    """Return a digest of the settings that affect results."""
+def digest_of(settings: Settings, code: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Return a digest of the settings that affect results, and of changed source files."""
     from harness.core.keys import digest_of as digest
 
-    return digest(recorded_settings(settings))[:16]
+    return digest([recorded_settings(settings), dict(code)] if code else recorded_settings(settings))[:16]
+
+
+def program_digest() -> str:
+    """Return a digest of every file of the program, of its tasks and of its judges: it changes with any edit."""
+    import harness
+
+    roots = Path(harness.__file__).parent, Path(__file__).parents[1]
+    files = [entry for root in roots for entry in _files(str(root))]
+    return _digest_of(tuple((entry.path, entry.stat().st_size, entry.stat().st_mtime_ns) for entry in files))
+
+
+def _files(folder: str) -> Iterator[os.DirEntry[str]]:
+    with os.scandir(folder) as entries:
+        for entry in sorted(entries, key=lambda each: each.name):
+            if entry.is_dir(follow_symlinks=False):
+                yield from _files(entry.path) if entry.name != "__pycache__" else ()
+            elif entry.is_file():
+                yield entry
+
+
+@lru_cache(maxsize=4)
+def _digest_of(files: tuple[tuple[str, int, int], ...]) -> str:
+    """Return a digest of these files: path, size, time of the last change."""
+    found = sha256()
+    for name, size, _ in files:
+        found.update(f"{name}\0{size}\0".encode())
+        path = Path(name)
+        found.update(path.read_bytes() if path.suffix in _READ else b"")
+    return found.hexdigest()[:16]
 
 
 def _number(value: float | None) -> str:

@@ -1,6 +1,7 @@
-"""Experiment loop: tries changes of settings, and keeps only real improvements.
+"""Experiment loop: tries changes, and keeps only real improvements.
 
-The evaluator is fixed: an experiment changes settings alone, never tasks, scorers, rules or the journal.
+The evaluator is fixed: an experiment changes settings, prompts, rules or declared source files, never tasks, scorers,
+the rules of the loop or its journal.
 """
 
 import logging
@@ -9,14 +10,16 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TypeAlias
+from typing import Self
 
-from msgspec import Struct
+from msgspec import Struct, structs
+from msgspec.structs import replace
 
-from harness.core.statistics import alpha_share, noise_floor
+from harness.core.statistics import noise_floor
 from harness.errors import HarnessError, InvalidInput
-from harness.ports import Progress, silent
+from harness.ports import Progress
 from harness.settings import Settings
+from harness_evals.experiment import FEWEST, Contest, unconfirmable
 from harness_evals.journal import (
     JOURNAL,
     STOP,
@@ -26,36 +29,33 @@ from harness_evals.journal import (
     JournalWriter,
     NoiseFloor,
     Options,
-    Ran,
     digest_of,
+    program_digest,
     read_journal,
 )
-from harness_evals.outcome import Outcome
-from harness_evals.proposers import Proposer, Tried
-from harness_evals.run import Job, recorded_settings, versions
-from harness_evals.sides import Side, mean_score, ran_of, shuffled
-from harness_evals.space import Changes, Space, changed
-from harness_evals.suite import digest_of_task
+from harness_evals.objective import Objective
+from harness_evals.paired_runs import EPOCHS, Comparing, PairedRuns, Runner, entries_of
+from harness_evals.proposers import Proposal, Proposer, Situation, TaskState, Tried
+from harness_evals.run import recorded_settings, versions
+from harness_evals.sides import Side, mean_score, shuffled
+from harness_evals.space import Changes, InvalidProposal, Space, changed, code_of
+from harness_evals.stages import digest_of_task
 from harness_evals.tasks import Task
-from harness_evals.verdicts import LOSER_TASKS, Arm, Verdict, clear_loser, compare, decide, needs_confirm, too_few_tasks
+from harness_evals.trials import CodeTrials, Trial
+from harness_evals.verdicts import too_few_tasks
 
 log = logging.getLogger(f"harness.{__name__}")  # logged under `harness`, so that it is shown
 
-Runner: TypeAlias = Callable[[Sequence[Job]], Iterator[tuple[Job, Outcome]]]
-
-LOOK_EVERY = 3
-"""Tasks between two checks for a clear loser."""
-FEWEST = 2
-"""Least tasks of a split for a comparison."""
-EPOCHS = 1_000
-"""Repeats of one experiment are numbered from its own multiple of this, so that each gets its own model samples."""
+MAX_INVALID = 3
+"""Proposals in a row that cannot be used, after which the loop ends."""
 
 
 class Budget(Struct, frozen=True):
-    """Limits that end a loop before its last experiment: seconds, live calls; `None` means unlimited."""
+    """Limits that end a loop before its last experiment: seconds, live calls, tokens; `None` means unlimited."""
 
     seconds: float | None = None
     live_calls: int | None = None
+    tokens: int | None = None
 
 
 def begin(tasks: Sequence[Task], settings: Settings, space: Space, options: Options, *, now: float) -> Begun:
@@ -73,10 +73,16 @@ def begin(tasks: Sequence[Task], settings: Settings, space: Space, options: Opti
         raise InvalidInput("experiments, repeats and plateau must be at least 1")
     if not 0 <= options.delta <= 1:
         raise InvalidInput(f"--delta must be 0 to 1, for instance 0.01, not {options.delta:g}")
-    if len(confirm) < FEWEST:
-        log.warning("no experiment can be kept: %s", _unconfirmed(len(confirm)))
-    if warning := too_few_tasks(len(tune), experiments=options.experiments, alpha=options.alpha):
-        log.warning("no gain can be significant: %s", warning)
+    Objective(options.objective)
+    if "prompts" in options.surfaces and settings.model is None:
+        log.warning("changes of prompts have no effect: only a language model reads them, and `model` is not set")
+    few = too_few_tasks(len(tune), experiments=options.experiments, alpha=options.alpha)
+    if options.keep_rule == "significant":
+        hint = "; --keep-rule gain keeps gains that are not shown beyond these tasks"
+        if len(confirm) < FEWEST:
+            log.warning("no experiment can be kept: %s%s", unconfirmable(len(confirm)), hint)
+        if few:
+            log.warning("no gain can be significant: %s%s", few, hint)
     started = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
     return Begun(
         f"{started}-{secrets.token_hex(3)}",
@@ -86,17 +92,18 @@ def begin(tasks: Sequence[Task], settings: Settings, space: Space, options: Opti
         recorded_settings(settings),
         {name: list(values) for name, values in space.items()},
         versions(),
+        program_digest(),
     )
 
 
 class Loop:
     """One loop, written to the journal in `folder` as it runs; an existing journal is continued.
 
-    `tasks` and `settings` are those of its start; `run` executes jobs, each once, in any order. Close it, or use it as
-    a context manager.
+    `tasks` and `settings` are those of its start; `run` executes jobs, each once, in any order; `code` makes trials of
+    changed source files, if those may change. Close it, or use it as a context manager.
 
     Raises:
-        InvalidInput: the journal is damaged, or tasks or settings have changed.
+        InvalidInput: the journal is damaged, or tasks, settings or the program have changed.
         StoreBusy: another program is writing it.
         StoreError: the journal cannot be written.
     """
@@ -111,12 +118,15 @@ class Loop:
         run: Runner,
         *,
         budget: Budget = Budget(),  # noqa: B008 - immutable
+        code: CodeTrials | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         if begun.tasks != {task.id: digest_of_task(task) for task in tasks} or begun.settings != recorded_settings(
             settings
         ):
             raise InvalidInput(f"tasks or settings have changed since {begun.id} began; begin a new loop")
+        if begun.code and begun.code != program_digest():
+            raise InvalidInput(f"the program has changed since {begun.id} began; begin a new loop")
         self.begun = begun
         self.ended = ""
         self.noise_floor: NoiseFloor | None = None
@@ -124,18 +134,17 @@ class Loop:
         self._folder = folder
         self._settings = settings
         self._proposer = proposer
-        self._run = run
         self._budget = budget
+        self._code = code
         self._clock = clock
         self._began = clock()
+        self._tasks = tasks
         self._tune = shuffled([task for task in tasks if task.split == "tune"], begun.options.seed)
-        self._confirm = [task for task in tasks if task.split == "confirm"]
-        self._ran: tuple[Ran, ...] = ()
+        self._runs = PairedRuns(run, folder, begun.options, at=begun.at)
+        self._baseline: Trial | None = None
         is_new = not (folder / JOURNAL).exists()
         if not is_new:
             self._go_on(read_journal(folder))
-        self._progress: Progress = silent
-        self._done = self._expected = 0
         self._journal = JournalWriter(folder)
         if is_new:
             self._journal.write(begun)
@@ -143,7 +152,7 @@ class Loop:
     @property
     def best(self) -> Changes:
         """The changes kept so far."""
-        return next((each.changes for each in reversed(self.experiments) if each.status == "keep"), {})
+        return next((each.changes for each in reversed(self.experiments) if each.is_kept), {})
 
     @property
     def runs_left(self) -> int:
@@ -155,37 +164,42 @@ class Loop:
         """Measure the noise floor, then run one experiment after the other; yield each when it is in the journal. At
         the end, `ended` is the reason. `progress` counts runs of tasks.
         """
-        self._progress = progress or silent
-        self._done, self._expected = 0, self.runs_left
+        self._runs.progress = progress
+        self._runs.expected = self.runs_left
         if self.noise_floor is None:
             self.noise_floor = self._measured_noise()
-            self._write(self.noise_floor)
+            self._journal.write(self.noise_floor)
             yield self.noise_floor
         while not (reason := self._reason_to_end()):
             try:
-                changes = self._next()
+                proposal = self._next()
+            except InvalidProposal as error:
+                experiment = self._invalid(str(error))
             except HarnessError as error:
                 reason = f"nothing can be proposed: {error}"
                 break
-            if changes is None:
-                reason = "nothing is left to try"
-                break
-            experiment = self._experiment(changes)
-            self._write(experiment)
+            else:
+                if proposal is None:
+                    reason = "nothing is left to try"
+                    break
+                experiment = self._experiment(proposal)
+            self._journal.write(experiment)
             self.experiments.append(experiment)
-            self._expected = self._done + self.runs_left
+            self._runs.expected = self._runs.done + self.runs_left
             self._write_results()
             yield experiment
         self.ended = reason
         self._write_results()
 
     def plateau(self) -> bool:
-        """Return whether the last `options.plateau` experiments were all discarded or undecided."""
+        """Return whether the last `options.plateau` experiments kept nothing."""
         last = self.experiments[-self.begun.options.plateau :]
-        return len(last) == self.begun.options.plateau and all(each.status != "keep" for each in last)
+        return len(last) == self.begun.options.plateau and not any(each.is_kept for each in last)
 
     def close(self) -> None:
-        """Close the journal."""
+        """Close the journal, and remove the copy of kept code."""
+        if self._baseline is not None:
+            self._baseline.discard()
         self._journal.close()
 
     def __enter__(self) -> Self:
@@ -196,173 +210,176 @@ class Loop:
     ) -> None:
         self.close()
 
-    def _write(self, step: NoiseFloor | Experiment) -> None:
-        self._journal.write(step)
-        self._ran = ()
-
     def _write_results(self) -> None:
         self._journal.write_table(self.experiments)
         self._journal.write_best(changed(self._settings, self.best))
 
     def _go_on(self, held: Journal) -> None:
-        """Repeat the proposer's past proposals, so that it continues as if it had not been stopped."""
         if held.begun != self.begun:
             raise InvalidInput(f"{held.folder} is the journal of {held.begun.id}, not of {self.begun.id}")
         self.noise_floor = held.noise_floor
-        for experiment in held.experiments:
-            self._next()
-            self.experiments.append(experiment)
-        number = len(self.experiments) + 1 if self.noise_floor else 0
-        self._ran = tuple(ran for ran in held.under_way if ran.repeat // EPOCHS == number)
+        self.experiments = list(held.experiments)
+        if self._code is not None:
+            self._code.restore(next((each.commit for each in reversed(self.experiments) if each.commit), ""))
 
-    def _next(self) -> Changes | None:
-        """Return the next changes whose settings were not tried yet."""
+    # Proposals ---------------------------------------------------------------------------------------------------
+
+    def _next(self) -> Proposal | None:
+        """Return the next proposal whose settings and code were not tried yet."""
         seen = {digest_of(self._settings), *(each.settings for each in self.experiments)}
-        tried = [Tried(each.changes, each.score, each.status) for each in self.experiments]
-        while (changes := self._proposer.propose(self.best, tried)) is not None:
-            if digest_of(changed(self._settings, changes)) not in seen:
-                return changes
-            tried.append(Tried(changes, None, "identical"))
+        tried = [Tried(e.changes, e.score, e.status, e.idea, e.reasons) for e in self.experiments]
+        situation = self._situation()
+        while (proposal := self._proposer.propose(replace(situation, tried=tuple(tried)))) is not None:
+            if digest_of(changed(self._settings, proposal.changes), self._changed_code(proposal.changes)) not in seen:
+                return proposal
+            tried.append(Tried(proposal.changes, None, "identical", proposal.idea))
         return None
 
+    def _situation(self) -> Situation:
+        left = {"experiments": float(self.begun.options.experiments - len(self.experiments)), **self._left()}
+        space = {name: tuple(values) for name, values in self.begun.space.items()}
+        return Situation(self.best, (), space, self._targets(), self._states(), left)
+
+    def _targets(self) -> dict[str, str]:
+        """Return the present texts of what may change, by target."""
+        from harness_evals.targets import texts_in
+
+        surfaces = self.begun.options.surfaces
+        texts = texts_in(surfaces, changed(self._settings, self.best))
+        if self._code is not None and "code" in surfaces:
+            texts |= {**self._code.texts, **code_of(self.best)}
+        return texts
+
+    def _states(self) -> tuple[TaskState, ...]:
+        """Return the state of each task of `tune` with the changes kept so far."""
+        kept = next((each for each in reversed(self.experiments) if each.is_kept), None)
+        file = kept.evaluations.get("candidate", "") if kept else "0-baseline.jsonl"
+        side = Side("baseline", self._settings, Objective(self.begun.options.objective))
+        for entry in entries_of(self._folder, file) if file else ():
+            side.add(entry)
+        return tuple(side.states(self._tune))
+
+    def _changed_code(self, changes: Changes) -> dict[str, str]:
+        """Return the source files of changes that differ from those at the start."""
+        known = self._code.texts if self._code is not None else {}
+        return {path: text for path, text in code_of(changes).items() if known.get(path) != text}
+
+    def _invalid(self, reason: str) -> Experiment:
+        return Experiment(len(self.experiments) + 1, {}, "", "invalid", (reason,), 0, 0.0, 0)
+
+    # Ends --------------------------------------------------------------------------------------------------------
+
+    def _spent(self) -> dict[str, float]:
+        """Return what the loop has cost, by the names of `Budget`."""
+        calls, tokens = 0, 0
+        for step in (*self.experiments, *((self.noise_floor,) if self.noise_floor else ())):
+            calls, tokens = calls + step.live_calls, tokens + step.tokens
+        return {"seconds": self._clock() - self._began, "live_calls": calls, "tokens": tokens}
+
+    def _left(self) -> dict[str, float]:
+        """Return how much is left of each budget that is limited."""
+        most, spent = structs.asdict(self._budget), self._spent()
+        return {name: max(0.0, limit - spent[name]) for name, limit in most.items() if limit is not None}
+
     def _reason_to_end(self) -> str:
-        seconds = self._clock() - self._began
-        calls = sum(each.live_calls for each in self.experiments)
-        calls += self.noise_floor.live_calls if self.noise_floor else 0
+        last = self.experiments[-MAX_INVALID:]
+        if len(last) == MAX_INVALID and all(each.status == "invalid" for each in last):
+            return f"{MAX_INVALID} proposals in a row cannot be used; the last: {last[-1].reasons[0]}"
         if len(self.experiments) >= self.begun.options.experiments:
             return "all experiments are made"
         if (self._folder / STOP).exists():
             return f"the file {self._folder / STOP} asks for it"
-        if self._budget.seconds is not None and seconds >= self._budget.seconds:
-            return "the budget of seconds is spent"
-        if self._budget.live_calls is not None and calls >= self._budget.live_calls:
-            return "the budget of live calls is spent"
+        if spent := [name for name, left in self._left().items() if not left]:
+            return f"the budget of {spent[0].replace('_', ' ')} is spent"
+        if self.begun.code and self.begun.code != program_digest():
+            return "the program has changed, so results would not be comparable; begin a new loop"
         return ""
-
-    @property
-    def _spent(self) -> int:
-        """The live calls of this step's runs before the loop was stopped."""
-        return sum(ran.live_calls for ran in self._ran)
 
     # One experiment ----------------------------------------------------------------------------------------------
 
     def _measured_noise(self) -> NoiseFloor:
         began = self._clock()
-        one, other = Side(self._settings), Side(self._settings)
-        calls = self._run_sides(one, other, self._tune, 0, apart=EPOCHS // 2)
-        errors = tuple(dict.fromkeys([*one.errors, *other.errors]))
-        if errors:
+        objective = Objective(self.begun.options.objective)
+        one, other = Side("baseline", self._settings, objective), Side("candidate", self._settings, objective)
+        comparing = Comparing("0", 0, "noise floor", EPOCHS // 2)
+        self._runs.resume(comparing, (one, other), self._tasks)
+        times = range(self.begun.options.repeats)
+        self._runs.run(comparing, (one, other), self._tune, self._tasks, times)
+        if errors := tuple(dict.fromkeys([*one.errors, *other.errors])):
             raise InvalidInput(f"the loop's first settings do not run: {errors[0]}")
         first, second = one.of(self._tune), other.of(self._tune)
-        return NoiseFloor(noise_floor(first, second), mean_score(first), self._clock() - began, calls + self._spent)
+        calls, tokens = one.live_calls + other.live_calls, one.tokens + other.tokens
+        floor = noise_floor(first, second)
+        return NoiseFloor(floor, mean_score(first), self._clock() - began, calls, tokens=tokens)
 
-    def _experiment(self, changes: Changes) -> Experiment:
-        number, options = len(self.experiments) + 1, self.begun.options
-        began = self._clock()
-        baseline = Side(changed(self._settings, self.best))
-        candidate = Side(changed(self._settings, changes))
-        floor = self.noise_floor.value if self.noise_floor else 0.0
-        alpha = alpha_share(number, options.experiments, options.alpha)
-        verdict, calls = self._tuned(baseline, candidate, number)
-        if verdict is None:
-            arms = self._arms(baseline, candidate)
-            passes = needs_confirm(*arms, alpha=alpha, noise_floor=floor, delta=options.delta)
-            if passes and len(self._confirm) < FEWEST:
-                verdict = Verdict("inconclusive", (_unconfirmed(len(self._confirm)),), compare(*(a.tune for a in arms)))
-            else:
-                if passes:
-                    self._expected += _runs(options, self._confirm)
-                    calls += self._run_sides(baseline, candidate, self._confirm, number)
-                    arms = self._arms(baseline, candidate)
-                verdict = decide(*arms, alpha=alpha, noise_floor=floor, delta=options.delta)
-        found, crashed = verdict.tune, verdict.status == "crash"
-        return Experiment(
-            number,
-            dict(changes),
-            digest_of(candidate.settings),
-            verdict.status,
-            verdict.reasons,
-            found.tasks if found else 0,
-            self._clock() - began,
-            calls + self._spent,
-            score=None if crashed else mean_score(candidate.of(self._tune)),
-            baseline=None if crashed else mean_score(baseline.of(self._tune)),
-            delta=found.difference if found else None,
-            p=found.p if found else None,
-            low=found.low if found else None,
-            high=found.high if found else None,
-            digests={"baseline": baseline.digests, "candidate": candidate.digests},
-            task_scores={
-                task: (mean_score({task: scores}), mean_score({task: candidate.scores[task]}))
-                for task, scores in baseline.scores.items()
-                if task in candidate.scores
-            },
-        )
-
-    def _tuned(self, baseline: Side, candidate: Side, number: int) -> tuple[Verdict | None, int]:
-        """Run both sides on `tune`; stop if one crashes or the candidate is clearly worse."""
-        calls, done = 0, 0
-        while done < len(self._tune):
-            upto = max(LOSER_TASKS, done + LOOK_EVERY)
-            calls += self._run_sides(baseline, candidate, self._tune[done:upto], number)
-            done = upto
-            if baseline.errors or candidate.errors:
-                return decide(*self._arms(baseline, candidate), alpha=1.0, noise_floor=0.0), calls
-            if done < len(self._tune):
-                loser = clear_loser(baseline.of(self._tune), candidate.of(self._tune))
-                if loser is not None:
-                    return loser, calls
-        return None, calls
-
-    def _run_sides(self, baseline: Side, candidate: Side, tasks: Sequence[Task], number: int, *, apart: int = 0) -> int:
-        """Run both sides on tasks, in turns, until one crashes; return the live calls. `apart` separates the epochs of
-        the two sides. Runs from before a stop are not repeated, except crashes.
-        """
-        options = self.begun.options
-        jobs: list[Job] = []
-        sides: dict[int, Side] = {}
-        for place, task in enumerate(tasks):
-            for repeat in range(options.repeats):
-                pair = [(baseline, 0), (candidate, apart)]
-                for side, offset in pair if (place + repeat) % 2 == 0 else reversed(pair):
-                    epoch = number * EPOCHS + offset + repeat
-                    job = Job(task, epoch, side.settings, self.begun.at, options.fresh, "experiment")
-                    sides[id(job)] = side
-                    jobs.append(job)
-        calls = 0
-        what = f"experiment {number} of {options.experiments}" if number else "noise floor"
-        held = {(ran.settings, ran.task, ran.repeat): ran for ran in self._ran if not ran.error}
-        digests = {id(side): digest_of(side.settings) for side in (baseline, candidate)}
-        places = {id(job): (digests[id(sides[id(job)])], job.task.id, job.repeat) for job in jobs}
-        found = {id(job): held[places[id(job)]] for job in jobs if places[id(job)] in held}
-        self._done += len(found)
-        self._progress(what, self._done, self._expected)
-        for job, outcome in self._run([job for job in jobs if id(job) not in found]):
-            self._done += 1
-            self._progress(what, self._done, self._expected)
-            ran = ran_of(job, outcome, places[id(job)][0])
-            self._journal.write_run(ran)
-            calls += ran.live_calls
-            found[id(job)] = ran
-            if ran.error:  # a crash decides, and the rest might hang just as long
-                break
-        for job in jobs:  # in job order, whichever ended first
-            if id(job) in found:
-                sides[id(job)].add(found[id(job)])
-        return calls
-
-    def _arms(self, baseline: Side, candidate: Side) -> tuple[Arm, Arm]:
-        plain = recorded_settings(Settings())
-        one, other = (
-            Arm(
-                side.of(self._tune),
-                side.of(self._confirm),
-                sum(plain.get(name) != value for name, value in recorded_settings(side.settings).items()),
-                tuple(side.errors),
+    def _experiment(self, proposal: Proposal) -> Experiment:
+        number, began = len(self.experiments) + 1, self._clock()
+        contest = Contest(self._runs, self.begun.options, self._tasks, self._tune, self.experiments, self.noise_floor)
+        try:
+            trial = self._trial(number, proposal.changes)
+        except InvalidProposal as error:
+            return replace(self._invalid(str(error)), idea=proposal.idea, hypothesis=proposal.hypothesis)
+        try:
+            failed = trial.check() if trial is not None else ""
+            made = (
+                contest.failed(number, proposal, failed)
+                if failed
+                else contest.run(number, proposal, *self._sides(proposal, trial))
             )
-            for side in (baseline, candidate)
+            made = replace(made, settings=self._digest(proposal.changes), seconds=self._clock() - began)
+            if trial is not None and made.is_kept:
+                made = replace(made, commit=trial.keep(message_of(made)))
+                self._drop_baseline()
+        finally:
+            if trial is not None:
+                trial.discard()
+        return made
+
+    def _digest(self, changes: Changes) -> str:
+        return digest_of(changed(self._settings, changes), self._changed_code(changes))
+
+    def _sides(self, proposal: Proposal, trial: Trial | None) -> tuple[Side, Side]:
+        objective = Objective(self.begun.options.objective)
+        code = self._changed_code(self.best)
+        if (code or trial is not None) and self._baseline is None and self._code is not None:
+            self._baseline = self._code.trial(0, {})  # also without kept code: a checkout may hold other edits
+        baseline = Side("baseline", changed(self._settings, self.best), objective, code=code)
+        if (code or trial is not None) and self._baseline is not None:
+            baseline.trial = self._baseline.root
+        candidate = Side("candidate", changed(self._settings, proposal.changes), objective)
+        if trial is not None:
+            candidate.trial, candidate.code = trial.root, self._changed_code(proposal.changes)
+        return baseline, candidate
+
+    def _trial(self, number: int, changes: Changes) -> Trial | None:
+        """Return a copy of the program with the changed code; `None` without any."""
+        if not (code_of(changes) or self._changed_code(self.best)):
+            return None
+        if self._code is None:
+            raise InvalidProposal("it changes source files; pass --surface code to let experiments do that")
+        unchanged = {path: self._code.texts[path] for path in code_of(self.best) if path in self._code.texts}
+        return self._code.trial(number, {**unchanged, **code_of(changes)})
+
+    def _drop_baseline(self) -> None:
+        if self._baseline is not None:
+            self._baseline.discard()
+        self._baseline = None
+
+
+def message_of(made: Experiment) -> str:
+    """Return the message of the commit of a kept experiment: the idea, the figures, the reasons."""
+    figures = "" if made.delta is None else f"score {made.score:.4f}, {made.delta:+.4f} on {made.tasks} tasks"
+    return "\n".join(
+        part
+        for part in (
+            f"Experiment {made.number}: {made.idea or made.description}"[:200],
+            "",
+            made.hypothesis,
+            f"{made.status}: {figures}",
+            *made.reasons,
         )
-        return one, other
+        if part or part == ""
+    )
 
 
 def expected_runs(options: Options, tasks: Sequence[Task]) -> int:
@@ -373,7 +390,3 @@ def expected_runs(options: Options, tasks: Sequence[Task]) -> int:
 def _runs(options: Options, tasks: Sequence[Task]) -> int:
     """Return the number of runs for one comparison on some tasks."""
     return 2 * options.repeats * len(tasks)
-
-
-def _unconfirmed(tasks: int) -> str:
-    return f"confirming a gain needs at least {FEWEST} tasks of the split confirm, not {tasks}; add more"

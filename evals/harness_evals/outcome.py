@@ -5,6 +5,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
+from harness.research.gathering import Search
 from harness.research.report import DISAGREEMENTS
 
 Stage: TypeAlias = Literal["plan", "queries", "results", "pages", "chunks", "context", "prompt", "report"]
@@ -34,11 +35,26 @@ class Cost(Struct, frozen=True):
     seconds: float
 
 
+class Round(Struct, frozen=True):
+    """One round of a research: its searches, the pages read and not readable, its live calls, and how new the texts are
+    and how well all of them answer the question (0..1).
+    """
+
+    searches: tuple[Search, ...]
+    pages: int
+    unread: int
+    live_calls: int
+    novelty: float
+    score: float
+
+
 class Outcome(Struct, frozen=True):
     """One run of a task. `sources` are the URLs found, best first; `citations` the report's sentences in order, empty
     without a report; `titles` those of the cited sources; `limits` what the report says it does not rest on. `digests`
-    identify the bytes of every stage. A failed run has an `error` (code and message) and
-    nothing else: it is a crash, not a bad score.
+    identify the bytes of every stage. `rounds` are those of the gathering, which ended because of `stop_reason`; with a
+    `research_cache` of `hit` or `solved` it is that of an earlier run. `run` is the id in the history. `parts` are
+    the outcomes of the questions of a stream. A failed run has an `error` (code and message) and nothing else: it is a
+    crash, not a bad score.
     """
 
     task: str
@@ -50,6 +66,11 @@ class Outcome(Struct, frozen=True):
     error: str = ""
     titles: tuple[str, ...] = ()
     limits: tuple[str, ...] = ()
+    rounds: tuple[Round, ...] = ()
+    stop_reason: str = ""
+    research_cache: str = ""
+    run: str = ""
+    parts: "tuple[Outcome, ...]" = ()
 
     @property
     def sections(self) -> tuple[str, ...]:

@@ -1,44 +1,79 @@
-"""Proposers: draw the next experiments from the search space. The same seed draws the same ones."""
+"""Proposers: they choose what the next experiment changes. The same state of the loop, and the same seed, always give
+the same proposal, so a loop that was stopped goes on as if it had not been.
+"""
 
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol
 
-import msgspec
-import orjson
 from msgspec import Struct
 
-from harness.cache import Cache
-from harness.core.text import clean, one_line
-from harness.errors import InvalidInput, ModelError
-from harness.ports import LanguageModel, Message
+from harness.errors import InvalidInput
 from harness.settings import read_mapping
-from harness_evals.space import Changes, Space, checked_changes, every
+from harness_evals.edits import edited, is_edit
+from harness_evals.space import SURFACES, Changes, Space, Surface, checked_changes, every
 
 MAX_TRIES = 200
 """Draws after which a proposer that only repeats itself is exhausted."""
-SHOWN = 20
-"""Past experiments that a model is shown."""
+MAX_IDEA = 500
+"""Characters of an idea or a hypothesis."""
+_WORDS = ("idea", "hypothesis")
+
+
+class Proposal(Struct, frozen=True):
+    """Changes of the next experiment, relative to the loop's first state; the idea, and what should come of it."""
+
+    changes: Changes
+    idea: str = ""
+    hypothesis: str = ""
 
 
 class Tried(Struct, frozen=True):
-    """A finished experiment: its changes, its score (`None` after a crash), and the verdict's status."""
+    """A finished experiment: its changes, its score (`None` after a crash), the verdict's status and reasons."""
 
     changes: Mapping[str, Any]
     score: float | None
     status: str
+    idea: str = ""
+    reasons: tuple[str, ...] = ()
+
+
+class TaskState(Struct, frozen=True):
+    """Result of the best state so far on one task: the total and each scorer's share (0..1), the nuggets that its
+    report does not say, and the report as text.
+    """
+
+    id: str
+    question: str
+    total: float
+    scores: Mapping[str, float]
+    missed: tuple[str, ...]
+    report: str
+
+
+class Situation(Struct, frozen=True):
+    """State of a loop for its proposer: the changes kept so far, the past experiments, the values that settings may
+    have, the present text of every other target, the tasks, and how much is `left` of each budget.
+    """
+
+    best: Changes = {}
+    tried: Sequence[Tried] = ()
+    space: Space = {}
+    targets: Mapping[str, str] = {}
+    tasks: Sequence[TaskState] = ()
+    left: Mapping[str, float] = {}
 
 
 class Proposer(Protocol):
-    """Proposer of changes to the settings."""
+    """Proposer of changes."""
 
-    def propose(self, best: Changes, tried: Sequence[Tried]) -> Changes | None:
-        """Return the changes of the next experiment, relative to the loop's first settings; `None` if nothing is left
-        to try. `best` are the changes kept so far.
+    def propose(self, situation: Situation) -> Proposal | None:
+        """Return the next proposal; `None` if nothing is left to try.
 
         Raises:
+            InvalidProposal: it made one that cannot be used; another call may succeed.
             HarnessError: it cannot propose.
         """
 
@@ -47,12 +82,12 @@ class Grid:
     """Every combination of the space, one setting at a time first."""
 
     def __init__(self, space: Space) -> None:
-        single = ({name: value} for name, values in space.items() for value in values)
-        self._left: Iterator[Changes] = chain(single, every(space))
+        self._space = space
 
-    def propose(self, best: Changes, tried: Sequence[Tried]) -> Changes | None:  # noqa: ARG002 - draws from everywhere
+    def propose(self, situation: Situation) -> Proposal | None:
         """See `Proposer.propose`."""
-        return _new(lambda: next(self._left, None), tried)
+        single = ({name: value} for name, values in self._space.items() for value in values)
+        return _first_new(chain(single, every(self._space)), situation.tried)
 
 
 class Random:
@@ -60,15 +95,17 @@ class Random:
 
     def __init__(self, space: Space, seed: int) -> None:
         self._space = space
-        self._random = random.Random(seed)  # noqa: S311 - it draws experiments, no secrets
+        self._seed = seed
 
-    def propose(self, best: Changes, tried: Sequence[Tried]) -> Changes | None:  # noqa: ARG002 - draws from everywhere
+    def propose(self, situation: Situation) -> Proposal | None:
         """See `Proposer.propose`."""
-        return _new(self._draw, tried)
+        chance = _chance(self._seed, situation)
 
-    def _draw(self) -> Changes:
-        names = self._random.sample(sorted(self._space), self._random.randint(1, min(3, len(self._space))))
-        return {name: self._random.choice(self._space[name]) for name in names}
+        def draw() -> Changes:
+            names = chance.sample(sorted(self._space), chance.randint(1, min(3, len(self._space))))
+            return {name: chance.choice(self._space[name]) for name in names}
+
+        return _first_new((draw() for _ in range(MAX_TRIES)), situation.tried)
 
 
 class HillClimb:
@@ -78,91 +115,79 @@ class HillClimb:
 
     def __init__(self, space: Space, seed: int) -> None:
         self._space = space
-        self._random = random.Random(seed)  # noqa: S311 - it draws experiments, no secrets
+        self._seed = seed
 
-    def propose(self, best: Changes, tried: Sequence[Tried]) -> Changes | None:
+    def propose(self, situation: Situation) -> Proposal | None:
         """See `Proposer.propose`."""
+        best = situation.best
         steps = [
             {**best, name: value}
             for name, values in self._space.items()
             for value in _neighbours(values, best.get(name))
         ]
-        self._random.shuffle(steps)
-        left = iter(steps)
-        return _new(lambda: next(left, None), tried)
+        _chance(self._seed, situation).shuffle(steps)
+        return _first_new(steps, situation.tried)
 
 
 class FromFile:
-    """The experiments of a YAML file: `experiments:`, and a list of mappings from settings to values."""
+    """The experiments of a YAML file, in order: `experiments:`, and a list of mappings from targets to values, or of
+    mappings with `change` (such a mapping), `idea` and `hypothesis`. Each builds on those kept before.
 
-    def __init__(self, path: Path) -> None:
+    The value of a prompt, rule or source file is its whole new text, or a list of `replace` and `with`.
+
+    Raises:
+        InvalidInput: the file has no experiments, or one of them cannot be used.
+    """
+
+    def __init__(self, path: Path, surfaces: Sequence[Surface] = SURFACES) -> None:
         found = read_mapping(path).get("experiments")
         if not isinstance(found, list) or not found or not all(isinstance(each, dict) and each for each in found):
             raise InvalidInput(
                 f"{path} lists no experiments; write `experiments:` and lines like `- {{max_rounds: 2}}`"
             )
-        self._left = iter([checked_changes(each, f"{path}, experiment {n}") for n, each in enumerate(found, start=1)])
+        self._listed = [_listed(each, f"{path}, experiment {n}", n, surfaces) for n, each in enumerate(found, start=1)]
+        self._made = 0
+        self._path = path
 
-    def propose(self, best: Changes, tried: Sequence[Tried]) -> Changes | None:  # noqa: ARG002 - draws from everywhere
+    def propose(self, situation: Situation) -> Proposal | None:
         """See `Proposer.propose`."""
-        return _new(lambda: next(self._left, None), tried)
+        ideas = {each.idea for each in situation.tried if each.idea}
+        if gone := sorted(ideas - {each.idea for each in self._listed}):
+            raise InvalidInput(f"{self._path} lacks {gone[0]!r}, which this loop has tried; only add to its end")
+        done = [number for number, each in enumerate(self._listed, start=1) if each.idea in ideas]
+        self._made = max(self._made, *done, 0)
+        if self._made == len(self._listed):
+            return None
+        listed = self._listed[self._made]
+        self._made += 1
+        changes = edited(listed.changes, situation.targets)
+        return Proposal({**situation.best, **changes}, listed.idea, listed.hypothesis)
 
 
-class FromModel:
-    """Proposals of a language model from the space, given the past experiments; through the cache."""
-
-    def __init__(self, space: Space, model: LanguageModel, cache: Cache) -> None:
-        self._space = space
-        self._model = model
-        self._cache = cache
-
-    def propose(self, best: Changes, tried: Sequence[Tried]) -> Changes | None:
-        """See `Proposer.propose`.
-
-        Raises:
-            ModelError: the model fails, or its answer has no changes of the space.
-            InvalidInput: it sets an invalid value.
-        """
-        answer = self._cache.completions.answer(self._model, self._messages(best, tried), schema=self._schema())
-        try:
-            given = msgspec.json.decode(answer.value.text, type=dict[str, Any])
-        except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-            raise ModelError(f"no JSON object with settings: {one_line(clean(answer.value.text, 100))!r}") from error
-        allowed = {name: value for name, value in given.items() if name in self._space and value is not None}
-        changes = checked_changes(allowed, "the model's answer")  # converts 5.0 to 5, and a list to a tuple
-        for name, value in changes.items():
-            if value not in self._space[name]:
-                raise ModelError(f"{name} may be any of {list(self._space[name])}, not {str(value)[:40]!r}")
-        return None if not changes or _is_tried(changes, tried) else changes
-
-    def _messages(self, best: Changes, tried: Sequence[Tried]) -> list[Message]:
-        rules = (
-            "You improve the settings of a research program. Answer with JSON: settings with new values, of those that "
-            "are allowed; few at a time, and none that was tried."
-        )
-        prompt = {
-            "allowed": {name: list(values) for name, values in self._space.items()},
-            "kept": dict(best),
-            "tried": [msgspec.to_builtins(each) for each in tried[-SHOWN:]],
-        }
-        return [{"role": "system", "content": rules}, {"role": "user", "content": orjson.dumps(prompt).decode()}]
-
-    def _schema(self) -> dict[str, Any]:
-        properties = {name: {"enum": list(values)} for name, values in self._space.items()}
-        return {"type": "object", "properties": properties, "additionalProperties": False, "minProperties": 1}
-
-
-def _new(draw: Callable[[], Changes | None], tried: Sequence[Tried]) -> Changes | None:
-    """Draw until there is something new; `None` if nothing comes, or nothing new within `MAX_TRIES`."""
-    for _ in range(MAX_TRIES):
-        changes = draw()
-        if changes is None or not _is_tried(changes, tried):
-            return changes
-    return None
-
-
-def _is_tried(changes: Changes, tried: Sequence[Tried]) -> bool:
+def is_tried(changes: Changes, tried: Sequence[Tried]) -> bool:
+    """Return whether exactly these changes were tried."""
     return any(dict(each.changes) == dict(changes) for each in tried)
+
+
+def _listed(entry: Mapping[str, Any], where: str, number: int, surfaces: Sequence[Surface]) -> Proposal:
+    """Return an experiment of a file, its edits not yet made. Its idea ends with its number in the file."""
+    changes = entry.get("change", entry)
+    if not isinstance(changes, dict) or not changes or not all(isinstance(target, str) for target in changes):
+        raise InvalidInput(f"{where} changes nothing; write `change:` and a mapping from targets to values")
+    edits = {target: value for target, value in changes.items() if is_edit(value)}
+    plain = {target: value for target, value in changes.items() if target not in edits}
+    checked_changes(dict.fromkeys(edits, "-"), where, surfaces)
+    words = [str(entry[name])[:MAX_IDEA] if "change" in entry and name in entry else "" for name in _WORDS]
+    idea = f"{words[0]} (entry {number})" if words[0] else f"entry {number}"
+    return Proposal({**edits, **checked_changes(plain, where, surfaces)}, idea, words[1])
+
+
+def _first_new(drawn: Iterator[Changes] | Sequence[Changes], tried: Sequence[Tried]) -> Proposal | None:
+    return next((Proposal(changes) for changes in drawn if not is_tried(changes, tried)), None)
+
+
+def _chance(seed: int, situation: Situation) -> random.Random:
+    return random.Random(f"{seed} {len(situation.tried)}")  # noqa: S311 - it draws experiments, no secrets
 
 
 def _neighbours(values: Sequence[Any], present: Any) -> list[Any]:

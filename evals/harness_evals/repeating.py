@@ -7,7 +7,8 @@ from msgspec import Struct
 
 from harness.app import App
 from harness.research.stage_traces import stages_of
-from harness_evals.run import digest, research_task
+from harness_evals.run import research_task
+from harness_evals.stages import digest
 from harness_evals.tasks import Task
 
 MAX_DIFFERENCE_LINES = 40

@@ -5,7 +5,6 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from functools import lru_cache
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -14,19 +13,22 @@ from msgspec import Struct, structs
 from harness.app import App
 from harness.core.origins import RunOrigin
 from harness.errors import HarnessError
+from harness.research.gathering import Round as GatheringRound
 from harness.research.result import Research
 from harness.research.stage_traces import stages_of
 from harness.settings import Settings, is_secret
 from harness.settings.mode import Mode
-from harness_evals.outcome import Cited, Cost, Outcome
-from harness_evals.recorded_web import with_recorded_web
+from harness_evals.outcome import Cited, Cost, Outcome, Round
+from harness_evals.stages import adopt, keep, keep_task
+from harness_evals.streams import joined, stages_of_stream
+from harness_evals.task_app import app_for, fresh_app, indexed
 from harness_evals.tasks import Task
 
 
 class Job(Struct, frozen=True):
     """One run of a task with some settings. `at` is the present time for expiry (seconds since the epoch), the real
     time if `None`; a `fresh` run reads no cache, and uses the real time. Its report is written into the folder
-    `reports`, if any.
+    `reports`, if any. `trial` is the folder of a copy of the program with changed code, in which it runs.
     """
 
     task: Task
@@ -36,6 +38,7 @@ class Job(Struct, frozen=True):
     fresh: bool = False
     origin: RunOrigin = "evaluation"
     reports: Path | None = None
+    trial: Path | None = None
 
 
 def research_task(app: App, task: Task, repeat: int = 0) -> Research:
@@ -46,7 +49,7 @@ def research_task(app: App, task: Task, repeat: int = 0) -> Research:
     """
     wanted = (task.structure.exactly or task.structure.at_least) if task.structure else None
     specs, epoch = (task.engine,) if task.engine else (), f"repeat {repeat}" if repeat else ""
-    with with_recorded_web(app, task.engine) as used:
+    with app_for(app, task) as used:
         return used.researcher(specs, question=task.question, epoch=epoch).run(task.question, sections=wanted)
 
 
@@ -57,6 +60,15 @@ def run_task(app: App, task: Task, repeat: int = 0, reports: Path | None = None)
     Raises:
         OSError: the report cannot be written.
     """
+    keep_task(app.settings.data_dir, task)
+    if task.stream:
+        with fresh_app(app) as fresh:
+            parts = (run_task(indexed(fresh, part), part, repeat, reports) for part in task.parts)
+            stream = joined(task, repeat, parts)
+            texts = {name for part in stream.parts for name in part.digests.values()}
+            adopt(app.settings.data_dir, fresh.settings.data_dir, texts)
+        digests = keep(app.settings.data_dir, stages_of_stream(stream)) if stream.parts else {}
+        return structs.replace(stream, digests=digests)
     started = time.perf_counter()
     try:
         found = research_task(app, task, repeat)
@@ -69,11 +81,12 @@ def run_task(app: App, task: Task, repeat: int = 0, reports: Path | None = None)
     if reports is not None and found.report is not None:
         name = f"{task.id}.{repeat}.md" if repeat else f"{task.id}.md"
         (reports / name).write_text(found.report.markdown(), encoding="utf-8", errors="replace")
-    return outcome_of(found, task.id, repeat, seconds)
+    digests = keep(app.settings.data_dir, stages_of(found))
+    return outcome_of(found, task.id, repeat, seconds, digests)
 
 
-def outcome_of(found: Research, task: str, repeat: int, seconds: float) -> Outcome:
-    """Return the outcome of a research."""
+def outcome_of(found: Research, task: str, repeat: int, seconds: float, digests: Mapping[str, str]) -> Outcome:
+    """Return the outcome of a research, with the `digests` of its stages."""
     citations = found.report.citations if found.report else ()
     return Outcome(
         task,
@@ -81,15 +94,20 @@ def outcome_of(found: Research, task: str, repeat: int, seconds: float) -> Outco
         sources=tuple(source.url for source in found.gathered.sources),
         citations=tuple(Cited(c.section, c.sentence, c.quotation, c.url, c.trusted, c.paragraph) for c in citations),
         cost=Cost(found.live_calls, found.tokens, seconds),
-        digests={stage: digest(text) for stage, text in stages_of(found).items()},
+        digests=digests,
         titles=tuple(source.title for source in found.report.sources) if found.report else (),
         limits=found.report.limits if found.report else (),
+        rounds=tuple(_round(each) for each in found.gathered.rounds),
+        stop_reason=found.gathered.stop_reason,
+        research_cache=found.research_cache,
+        run=found.id,
     )
 
 
-def digest(text: str) -> str:
-    """Return a text's digest: 16 hexadecimal digits."""
-    return sha256(text.encode(errors="replace")).hexdigest()[:16]
+def _round(made: GatheringRound) -> Round:
+    read = [page for page in made.pages if page.error is None]
+    live = len(made.answered_by) - made.answered_by.count("cache")
+    return Round(made.searches, len(read), len(made.pages) - len(read), live, made.novelty, made.score)
 
 
 def run_jobs(jobs: Sequence[Job], executor: Executor, *, at_once: int) -> Iterator[tuple[Job, Outcome]]:

@@ -19,6 +19,7 @@ from harness.errors import InvalidInput
 from harness.settings import read_mapping
 from harness_evals import promises
 from harness_evals.outcome import Cost, Outcome
+from harness_evals.streams import calls_saved, mean_score
 from harness_evals.tasks import Nugget, Structure, Task, comparable, is_said
 
 Scorer: TypeAlias = Callable[[Task, Outcome], float]
@@ -137,6 +138,7 @@ SCORERS: Mapping[str, Scorer] = MappingProxyType(
             promises.avoided,
             promises.self_contained,
             promises.short_answer,
+            calls_saved,
         )
     }
 )
@@ -153,9 +155,10 @@ NEEDS: Mapping[str, Callable[[Task], bool]] = MappingProxyType(
         "disagreement_shown": lambda task: bool(task.disagrees),
         "avoided": lambda task: bool(task.avoid),
         "short_answer": lambda task: bool(task.short_answer),
+        "calls_saved": lambda task: any(each.live_calls is not None for each in task.stream),
     }
 )
-"""Whether a task that can be answered has what a scorer counts; the other scorers apply to each."""
+"""Whether a task that can be answered has what a scorer counts; the other scorers apply to each question."""
 
 WEIGHTS: Mapping[str, float] = MappingProxyType(
     {
@@ -175,6 +178,7 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "avoided": 0.0,
         "self_contained": 0.0,
         "short_answer": 0.0,
+        "calls_saved": 0.0,
     }
 )
 """Weight of each scorer in the total of a task that can be answered; the sum is 1. For the others `refused` decides.
@@ -191,7 +195,7 @@ def weights_for(task: Task, weights: Mapping[str, float] = WEIGHTS) -> dict[str,
     """
     if not task.answerable:
         return {refused.__name__: 1.0}
-    applying = {name: weights.get(name, 0.0) for name in SCORERS if name not in NEEDS or NEEDS[name](task)}
+    applying = {name: weights.get(name, 0.0) for name in SCORERS if _applies(name, task)}
     given = {str(name): weight for name, weight in task.weights.items()}
     if lost := [name for name in given if name not in applying]:
         raise InvalidInput(f"{task.id} gives a weight to {lost[0]}, which does not apply to it; remove the weight")
@@ -242,9 +246,22 @@ def score(task: Task, outcome: Outcome, weights: Mapping[str, float] = WEIGHTS) 
         raise InvalidInput(f"a run of {outcome.task} cannot be scored as one of {task.id}")
     _check(weights)
     applying = weights_for(task, weights)
-    values = {name: SCORERS[name](task, outcome) for name in applying}
+    values = {name: _value(name, task, outcome) for name in applying}
     total = math.fsum(weight * values[name] for name, weight in applying.items())
     return Scores(values, min(1.0, total), outcome.cost)
+
+
+def _applies(name: str, task: Task) -> bool:
+    """Return whether a scorer applies to a task, or to a question of its stream."""
+    return name not in NEEDS or any(NEEDS[name](each) for each in (task, *task.parts))
+
+
+def _value(name: str, task: Task, outcome: Outcome) -> float:
+    """Return the value of a scorer for a task; for a stream, the mean over the questions to which it applies."""
+    scorer = SCORERS[name]
+    if not task.stream or scorer is calls_saved:
+        return scorer(task, outcome)
+    return mean_score(task, outcome, lambda part, ran: scorer(part, ran) if _applies(name, part) else None)
 
 
 def _check(weights: Mapping[str, float]) -> None:

@@ -1,9 +1,9 @@
-"""Search space of experiments: the settings that may change, and their values."""
+"""Search space of experiments: what an experiment may change, and the values of settings."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from msgspec import structs
 
@@ -11,10 +11,24 @@ from harness.errors import InvalidInput
 from harness.settings import Settings, checked, read_mapping
 
 Changes: TypeAlias = Mapping[str, Any]
-"""Settings by name, with the values of an experiment."""
+"""New values by target: the name of a setting, `prompts.NAME` or `rules.NAME` (a text), or the path of a source file in
+the checkout, `harness/….py` (its whole new text).
+"""
+
+Surface: TypeAlias = Literal["settings", "prompts", "rules", "code"]
+SURFACES: tuple[Surface, ...] = get_args(Surface)
+TEXTS = ("prompts", "rules")
+"""Settings that map names to texts; each text is a target."""
 
 Space: TypeAlias = Mapping[str, tuple[Any, ...]]
 """The possible values of each setting that may change, in an order in which neighbours are similar."""
+
+
+class InvalidProposal(InvalidInput):
+    """A proposal is malformed, or changes what it may not; a loop logs it and goes on."""
+
+    code: ClassVar[str] = "invalid_proposal"
+
 
 DEFAULT_SPACE: Space = {
     "max_rounds": (1, 2, 3, 5),
@@ -31,8 +45,10 @@ DEFAULT_SPACE: Space = {
     "writer_style": ("", "Say every condition and exception that the sources name.", "Be brief."),
 }
 
-UNTOUCHABLE = frozenset({"data_dir", "engine", "research_cache", "semantic", "offline", "log_level", "proxy"})
-"""Settings that an experiment cannot change: paths, what tasks determine, what the loop itself sets."""
+UNTOUCHABLE = frozenset({"data_dir", "engine", "research_cache", "semantic", "offline", "log_level", "proxy", *TEXTS})
+"""Settings that an experiment cannot change: paths, what tasks determine, what the loop itself sets; and those whose
+texts are targets one by one.
+"""
 
 
 def read_space(path: Path) -> Space:
@@ -61,21 +77,56 @@ def checked_space(space: Space, where: str) -> Space:
     }
 
 
-def checked_changes(changes: Changes, where: str) -> Changes:
-    """Return changes after checking them.
+def checked_changes(changes: Changes, where: str, surfaces: Sequence[Surface] = SURFACES) -> Changes:
+    """Return changes after checking them; code is checked where it is tried.
 
     Raises:
-        InvalidInput: an unknown setting, one that no experiment may change, or a value out of range; the message has
-            `where`.
+        InvalidInput: a target of none of these surfaces, an unknown setting, one that no experiment may change, or a
+            value out of range; the message has `where`.
     """
+    for target, value in changes.items():
+        if (surface := surface_of(target)) not in surfaces:
+            raise InvalidInput(
+                f"{where}: {target} belongs to {surface}, which this loop does not change; pass --surface {surface}"
+            )
+        if surface != "settings" and not isinstance(value, str):
+            raise InvalidInput(f"{where}: the value of {target} must be its whole new text")
     if forbidden := sorted(changes.keys() & UNTOUCHABLE):
         raise InvalidInput(f"{where}: an experiment cannot change {', '.join(forbidden)}")
-    return checked(changes, where)
+    plain = {name: value for name, value in changes.items() if surface_of(name) == "settings"}
+    found = checked(plain, where)
+    for group in TEXTS:
+        if texts := texts_of(changes, group):
+            checked({group: texts}, where)
+    return {**{name: value for name, value in changes.items() if name not in plain}, **found}
+
+
+def surface_of(target: str) -> Surface:
+    """Return what a target is a part of."""
+    if "/" in target:
+        return "code"
+    if target.startswith("prompts."):
+        return "prompts"
+    return "rules" if target.startswith("rules.") else "settings"
+
+
+def texts_of(changes: Changes, group: str) -> dict[str, str]:
+    """Return the new texts of `prompts` or `rules`, by name."""
+    return {target.removeprefix(f"{group}."): text for target, text in changes.items() if surface_of(target) == group}
+
+
+def code_of(changes: Changes) -> dict[str, str]:
+    """Return the new texts of source files, by path."""
+    return {target: text for target, text in changes.items() if surface_of(target) == "code"}
 
 
 def changed(settings: Settings, changes: Changes) -> Settings:
-    """Return the settings with the changes."""
-    return structs.replace(settings, **changes)
+    """Return the settings with the changes, but for those of code."""
+    values = {name: value for name, value in changes.items() if surface_of(name) == "settings"}
+    for group in TEXTS:
+        if texts := texts_of(changes, group):
+            values[group] = {**getattr(settings, group), **texts}
+    return structs.replace(settings, **values)
 
 
 def every(space: Space) -> Iterator[Changes]:

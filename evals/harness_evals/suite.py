@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -17,9 +16,11 @@ from harness.settings import Settings
 from harness_evals.judge import WEIGHT as JUDGE_WEIGHT
 from harness_evals.judge import Judge
 from harness_evals.log import SUFFIX, Entry, Header, Log, LogWriter, logs_in, read_log
+from harness_evals.objective import Objective
 from harness_evals.outcome import STAGES, Outcome, Stage
-from harness_evals.run import Job, digest, recorded_settings, run_jobs, versions
+from harness_evals.run import Job, recorded_settings, run_jobs, versions
 from harness_evals.scorers import WEIGHTS, score, weights_for
+from harness_evals.stages import digest_of_task, prune
 from harness_evals.tasks import Task
 
 logger = logging.getLogger(__name__)
@@ -29,8 +30,8 @@ JUDGE = "judge"
 
 
 class TaskScore(Struct, frozen=True):
-    """Scores of one task: the mean of each scorer and of the total, the number of runs, and the
-    errors of failed ones.
+    """Scores of one task: the mean of each scorer and of the total, the number of runs, and the errors of failed ones;
+    and the mean cost of a run that did not fail.
     """
 
     task: str
@@ -38,6 +39,9 @@ class TaskScore(Struct, frozen=True):
     values: Mapping[str, float]
     total: float | None
     errors: tuple[str, ...]
+    live_calls: float | None = None
+    seconds: float | None = None
+    tokens: float | None = None
 
 
 class Summary(Struct, frozen=True):
@@ -110,11 +114,6 @@ def resume(path: Path, tasks: Sequence[Task], settings: Settings) -> Log:
     return log
 
 
-def digest_of_task(task: Task) -> str:
-    """Return a digest that changes with the task."""
-    return digest(msgspec.json.encode(task).decode())
-
-
 def run(
     header: Header,
     done: Sequence[Outcome],
@@ -149,6 +148,7 @@ def run(
             reports.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InvalidInput(f"cannot make the folder {reports} ({error.strerror}); choose another") from error
+    prune(settings.data_dir)
     with LogWriter(path) as log:
         if not path.stat().st_size:
             log.write(header)
@@ -194,7 +194,7 @@ def rescored(
 def summary(log: Log) -> Summary:
     """Return the summary of a log."""
     runs: dict[str, list[Entry]] = {}
-    for entry in _last(log):
+    for entry in last_entries(log):
         runs.setdefault(entry.outcome.task, []).append(entry)
     tasks = tuple(_task_score(id_, runs.get(id_, [])) for id_ in log.header.tasks)
     columns = {name: scores for name in (*WEIGHTS, JUDGE, "total") if (scores := _scores(log, name))}
@@ -221,6 +221,15 @@ def compare(first: Log, second: Log) -> Comparison:
     return Comparison(differences, _mean(values), low, high, min(1.0, 2 * min(up, down)))
 
 
+def objectives(log: Log, objective: Objective) -> dict[str, float]:
+    """Return the mean value of an objective by task, of the runs that did not fail."""
+    found: dict[str, list[float]] = {}
+    for entry in last_entries(log):
+        if entry.total is not None:
+            found.setdefault(entry.outcome.task, []).append(objective.value(entry.total, entry.outcome.cost))
+    return {task: _mean(found[task]) for task in log.header.tasks if task in found}
+
+
 def find_log(folder: Path, name: str) -> Path:
     """Return the log that `name` refers to: a file, an id or the beginning of one, or `last`.
 
@@ -241,14 +250,14 @@ def find_log(folder: Path, name: str) -> Path:
 def _scores(log: Log, name: str) -> Scores:
     """Return one scorer's values (or the total) by task, of the runs that did not fail."""
     found: dict[str, list[float]] = {}
-    for entry in sorted(_last(log), key=lambda entry: entry.outcome.repeat):
+    for entry in sorted(last_entries(log), key=lambda entry: entry.outcome.repeat):
         value = entry.total if name == "total" else (entry.scores or {}).get(name)
         if value is not None:
             found.setdefault(entry.outcome.task, []).append(value)
     return found
 
 
-def _last(log: Log) -> list[Entry]:
+def last_entries(log: Log) -> list[Entry]:
     """Return the last entry of each run: a failed one may have been repeated."""
     return list({(entry.outcome.task, entry.outcome.repeat): entry for entry in log.entries}.values())
 
@@ -261,7 +270,10 @@ def _task_score(task: str, entries: Sequence[Entry]) -> TaskScore:
     }
     totals = [entry.total for entry in measured if entry.total is not None]
     errors = tuple(entry.outcome.error for entry in entries if entry.outcome.error)
-    return TaskScore(task, len(entries), values if measured else {}, _mean(totals) if totals else None, errors)
+    costs = [entry.outcome.cost for entry in measured]
+    spent = [_mean([float(getattr(cost, name)) for cost in costs]) for name in ("live_calls", "seconds", "tokens")]
+    total = _mean(totals) if totals else None
+    return TaskScore(task, len(entries), values if measured else {}, total, errors, *(spent if costs else ()))
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -289,4 +301,4 @@ def first_differences(first: Log, second: Log) -> dict[str, Stage | None]:
 
 def _outcomes_with_digests(log: Log) -> dict[tuple[str, int], Outcome]:
     """Return the outcomes that have stage digests, by task and repeat; failed ones have none."""
-    return {(o.task, o.repeat): o for o in (entry.outcome for entry in _last(log)) if o.digests}
+    return {(o.task, o.repeat): o for o in (entry.outcome for entry in last_entries(log)) if o.digests}

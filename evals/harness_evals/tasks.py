@@ -1,13 +1,13 @@
-"""Evaluation tasks: a question, what a good answer says, and the sources that say it. Read from `evals/tasks/*.yaml`,
-or bare questions from a file of prompts.
+"""Evaluation tasks: a question (or a stream of them), what a good answer says, and the sources that say it. Read from
+`evals/tasks/*.yaml`, or bare questions from a file of prompts.
 
 A report *says* a nugget if one of its sentences contains one of the nugget's aliases, or matches its pattern. Both
 sides are compared by their words alone (see `comparable`).
 """
 
-import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -15,18 +15,21 @@ from typing import Annotated, Any, Literal
 import msgspec
 import yaml
 from msgspec import Meta, Struct
+from msgspec.structs import force_setattr, replace
 
 from harness.core.patterns import MAX_REPETITIONS, repetitions
 from harness.core.required_terms import lacking
-from harness.core.text import sentences, words
+from harness.core.text import words
 from harness.errors import InvalidInput
+from harness.settings import GatheringSettings, WritingSettings, checked
+from harness_evals.task_yaml import place_of, read_yaml
 
 _HERE = Path(__file__).parent
 # installed, the tasks are in the package; in the repository, in the folder above
 TASKS_DIR = tasks if (tasks := _HERE / "tasks").is_dir() else _HERE.parent / "tasks"
-PYTHON_DOCS = "corpus:python-docs"
+RECORDED = "recorded:"
+"""Beginning of an engine that is a recorded web: `recorded:NAME` or `recorded:PATH`."""
 
-MAX_FILE_BYTES = 100_000
 MAX_TASKS = 1_000
 MAX_PROMPTS_BYTES = 20_000_000
 MAX_SENTENCE_CHARS = 5_000
@@ -34,8 +37,10 @@ MAX_SENTENCE_CHARS = 5_000
 PATTERN_SECONDS = 1.0
 """CPU seconds allowed for searching one sentence for a pattern."""
 
-_PLACE = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]")
-_UNKNOWN = re.compile(r"unknown field `(.*)`")
+STREAM_STEP = 60.0
+"""Seconds from one question of a stream to the next, where the task has a time."""
+TASK_SETTINGS = (*GatheringSettings.__struct_fields__, *WritingSettings.__struct_fields__)
+"""Settings that a task may have: those that decide what a research gathers and how it is written."""
 
 _Line = Annotated[str, Meta(min_length=1, max_length=500)]
 _Question = Annotated[str, Meta(min_length=1, max_length=10_000)]
@@ -52,6 +57,7 @@ _Promise = Literal[
     "avoided",
     "self_contained",
     "short_answer",
+    "calls_saved",
 ]
 """Scorers to which a task may give a weight; see `harness_evals.promises`."""
 
@@ -89,9 +95,24 @@ class Structure(Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError("the structure is one of `exactly` and `at_least`")
 
 
-class Task(Struct, frozen=True, forbid_unknown_fields=True):
+class StreamQuestion(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One question of a stream, and the requirements for its report, as in `Task`. `live_calls` is the number of live
+    calls that are enough for it, after the questions before it.
+    """
+
+    question: _Question
+    nuggets: Annotated[tuple[Nugget, ...], Meta(min_length=1, max_length=50)]
+    gold: Annotated[tuple[_Address, ...], Meta(min_length=1, max_length=50)] = ()
+    short_answer: Annotated[tuple[_Line, ...], Meta(max_length=20)] = ()
+    live_calls: Annotated[int, Meta(ge=0, le=1_000)] | None = None
+
+
+class Task(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A question to research with `engine` (by default that of the settings), and the requirements for the report. The
     name of its file is its default id.
+
+    `at` is the present time of its research, for a recorded web; by default the real time. `settings` (see
+    `TASK_SETTINGS`) replace those that an evaluation leaves at their defaults.
 
     `nuggets`, at least one of them vital, and `gold`, the URLs of sources that answer the question, may be left out;
     then the scorers that need them do not apply. Without a `structure`, the report has its usual sections. `same` are
@@ -102,37 +123,76 @@ class Task(Struct, frozen=True, forbid_unknown_fields=True):
     `disagrees` are groups of figures or wordings that the report should show together, `avoid` wordings that it should
     not have; `short_answer` are accepted forms of an answer in a few words. `weights` gives scorers of promises a share
     of the total (0..1).
+
+    Instead of a question, a task may have a `stream`: questions of one user that are researched one after the other, so
+    that passages read for one may answer the next. They start without a cache or library. Their nuggets, gold sources
+    and short answers are theirs alone.
     """
 
     id: Annotated[str, Meta(pattern="^[A-Za-z0-9_-]{1,60}$")]
-    question: _Question
+    question: _Question = ""
     structure: Structure | None = None
     task_type: Literal["enumerated", "best_practices", "research"] = "research"
     engine: _Line | None = None
-    nuggets: Annotated[tuple[Nugget, ...], Meta(min_length=2, max_length=50)] = ()
+    nuggets: Annotated[tuple[Nugget, ...], Meta(min_length=1, max_length=50)] = ()
     gold: Annotated[tuple[_Address, ...], Meta(min_length=1, max_length=50)] = ()
     split: Literal["tune", "confirm"] = "tune"
     answerable: bool = True
     same: Annotated[tuple[tuple[_Address, ...], ...], Meta(max_length=50)] = ()
-    disagrees: Annotated[
-        tuple[Annotated[tuple[_Side, ...], Meta(min_length=2, max_length=6)], ...], Meta(max_length=10)
-    ] = ()
+    disagrees: Annotated[tuple[_Sides, ...], Meta(max_length=10)] = ()
     avoid: Annotated[tuple[_Line, ...], Meta(max_length=20)] = ()
     short_answer: Annotated[tuple[_Line, ...], Meta(max_length=20)] = ()
     weights: dict[_Promise, _Share] = {}
+    at: Annotated[datetime, Meta(tz=True)] | None = None
+    settings: dict[str, Any] = {}
+    stream: Annotated[tuple[StreamQuestion, ...], Meta(min_length=2, max_length=20)] = ()
 
     def __post_init__(self) -> None:
-        if self.nuggets and not any(nugget.importance == "vital" for nugget in self.nuggets):
-            raise ValueError("a task needs a vital nugget")
+        if bool(self.question) == bool(self.stream):
+            raise ValueError("a task has either a `question` or a `stream`")
+        if self.stream and (self.nuggets or self.gold or self.short_answer or self.disagrees or not self.answerable):
+            raise ValueError("the questions of a stream have their own nuggets, gold sources and short answers")
+        for nuggets in (self.nuggets, *(each.nuggets for each in self.stream)):
+            if nuggets and not any(nugget.importance == "vital" for nugget in nuggets):
+                raise ValueError("a task needs a vital nugget")
         if not self.answerable and (self.nuggets or self.gold):
             raise ValueError("a question that cannot be answered has neither nuggets nor gold sources")
         if not self.answerable and (self.disagrees or self.avoid or self.short_answer or self.weights):
             raise ValueError("a question that cannot be answered has only an id, an engine, a split and a structure")
-        for wording in (*self.avoid, *self.short_answer):
+        for wording in (*self.avoid, *self.short_answer, *(form for each in self.stream for form in each.short_answer)):
             if not comparable(wording):
                 raise ValueError(f"{wording!r} has no words")
         if sum(self.weights.values()) > 1:
             raise ValueError("the weights of a task must be at most 1 together")
+        force_setattr(self, "settings", _checked(self.settings))
+
+    @property
+    def title(self) -> str:
+        """The question, or those of the stream, one a line."""
+        return self.question or "\n".join(each.question for each in self.stream)
+
+    @property
+    def now(self) -> float | None:
+        """The time of its research in seconds since the epoch; `None` is the real time."""
+        return self.at.timestamp() if self.at else None
+
+    @property
+    def parts(self) -> "tuple[Task, ...]":
+        """The tasks of the stream, in order."""
+        return tuple(
+            replace(
+                self,
+                id=f"{self.id[:56]}-{number}",
+                question=each.question,
+                nuggets=each.nuggets,
+                gold=each.gold,
+                short_answer=each.short_answer,
+                weights={},
+                at=self.at and self.at + timedelta(seconds=(number - 1) * STREAM_STEP),
+                stream=(),
+            )
+            for number, each in enumerate(self.stream, start=1)
+        )
 
     def carriers(self, address: str) -> set[str]:
         """Return all URLs with the content of the source at `address`, including itself."""
@@ -183,7 +243,7 @@ def load_tasks(ids: Sequence[str] = (), folder: Path = TASKS_DIR) -> list[Task]:
         line.
     """
     known: dict[str, Task] = {}
-    for task, place in _prompts(folder) if is_prompts(folder) else map(_task_and_place, _files(folder)):
+    for task, place in _prompts(folder) if is_prompts(folder) else map(_task_and_place, files_in(folder)):
         if task.id in known:
             raise InvalidInput(f"{place}: there are two tasks {task.id!r}; rename one")
         known[task.id] = task
@@ -198,41 +258,17 @@ def is_prompts(path: Path) -> bool:
     return path.suffix == ".jsonl" and path.is_file()
 
 
-def check_tasks(folder: Path = TASKS_DIR) -> list[str]:
-    """Return a line for every problem of the folder's tasks, with file and line; empty if there is none.
-
-    Of an invalid file, only the first problem is reported. For a task over the Python documentation (of this
-    interpreter's version) or a recorded web, missing gold sources and nuggets that no gold source says are problems,
-    too.
-
-    Raises:
-        InvalidInput: no such folder, or no task in it; an invalid line of a file of prompts.
-    """
-    if is_prompts(folder):
-        load_tasks(folder=folder)
-        return []
-    problems: list[str] = []
-    ids: set[str] = set()
-    for path in _files(folder):
-        try:
-            task, node = _read(path)
-            if (documents := _documents(task.engine)) is not None:
-                problems += (f"{_place(path, node, place)}: {said}" for place, said in _unfounded(task, documents))
-        except InvalidInput as error:
-            problems.append(str(error))
-            continue
-        if task.id in ids:
-            problems.append(f"{_place(path, node, '$.id')}: there are two tasks {task.id!r}; rename one")
-        ids.add(task.id)
-    return problems
-
-
 def folder_of(folder: Path | None) -> Path:
-    """Return the folder of the tasks: the default ones, a folder, or the suite of that name (`web`)."""
+    """Return the folder of the tasks: the default ones, a folder or its folder `tasks`, or the suite of that name
+    (`web`).
+    """
     if folder is None:
         return TASKS_DIR
     suite = TASKS_DIR.parent / folder / "tasks"
-    return suite if len(folder.parts) == 1 and not folder.is_dir() and suite.is_dir() else folder
+    if len(folder.parts) == 1 and not folder.is_dir() and suite.is_dir():
+        return suite
+    inner = folder / "tasks"
+    return inner if inner.is_dir() and not any(folder.glob("*.yaml")) else folder
 
 
 def schema() -> dict[str, Any]:
@@ -240,36 +276,32 @@ def schema() -> dict[str, Any]:
     return msgspec.json.schema(Task)
 
 
-def _unfounded(task: Task, documents: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield claims of the task that its sources do not confirm: the place in the task, and the problem."""
-    places = [(address, f"$.gold[{at}]") for at, address in enumerate(task.gold)]
-    places += [(address, f"$.same[{at}]") for at, group in enumerate(task.same) for address in group]
-    yield from (
-        (place, f"{task.engine} has no source {address}") for address, place in places if address not in documents
-    )
-    paragraphs = [part for address in task.gold for part in documents.get(address, "").split("\n\n")]
-    said = [comparable(sentence) for paragraph in paragraphs for sentence in sentences(paragraph)]
-    for at, nugget in enumerate(task.nuggets):
-        if task.gold and not is_said(nugget, said):
-            yield f"$.nuggets[{at}]", f"the nugget {nugget.says!r} is in none of its gold sources"
-    for at, sides in enumerate(task.disagrees):
-        if task.gold and (absent := [side for side in sides if not any(has_side(part, side) for part in paragraphs)]):
-            yield f"$.disagrees[{at}]", f"{absent[0]!r} is in none of its gold sources"
-    answered = any(has_side(part, each) for part in paragraphs for each in task.short_answer)
-    if task.gold and task.short_answer and not answered:
-        yield "$.short_answer", "no form of the short answer is in its gold sources"
+def read_task(path: Path) -> tuple[Task, yaml.Node]:
+    """Return the task in a file, and its YAML node. A recorded web next to the folder of the tasks is named in full.
+
+    Raises:
+        InvalidInput: the file is invalid; the message has file and line.
+    """
+    task, node = read_yaml(path, Task)
+    name = (task.engine or "").removeprefix(RECORDED)
+    web = path.parent.parent / name
+    if name and task.engine != name and len(Path(name).parts) == 1 and web.is_dir():
+        task = replace(task, engine=f"{RECORDED}{web.absolute()}")
+    return task, node
 
 
-@cache
-def _documents(engine: str | None) -> Mapping[str, str] | None:
-    """Return the texts of a task's engine by URL; `None` if they cannot be listed."""
-    from harness.sources.corpus.engine import PythonDocs
-    from harness_evals.recorded_web import is_recorded, open_web
+def _checked(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings of a task in their types.
 
-    if engine == PYTHON_DOCS:
-        docs = PythonDocs()
-        return {document.href: document.text for part in docs.parts() for document in docs.read(part)}
-    return open_web(engine).texts() if engine and is_recorded(engine) else None
+    Raises:
+        ValueError: a task may not have one of them, or its value is wrong.
+    """
+    if foreign := [name for name in settings if name not in TASK_SETTINGS]:
+        raise ValueError(f"a task cannot change the setting {foreign[0]!r:.60}")
+    try:
+        return checked(settings, "a task")
+    except InvalidInput as error:
+        raise ValueError(str(error)) from error
 
 
 @cache
@@ -295,8 +327,8 @@ def _matches(pattern: str, sentence: str) -> bool:
 
 
 def _task_and_place(path: Path) -> tuple[Task, str]:
-    task, node = _read(path)
-    return task, _place(path, node, "$.id")
+    task, node = read_task(path)
+    return task, place_of(path, node, "$.id")
 
 
 def _prompts(path: Path) -> Iterator[tuple[Task, str]]:
@@ -318,74 +350,15 @@ def _prompts(path: Path) -> Iterator[tuple[Task, str]]:
         yield Task(str(found.id), found.prompt), f"{path}:{number}"
 
 
-def _files(folder: Path) -> list[Path]:
+def files_in(folder: Path) -> list[Path]:
+    """Return the task files of a folder, by name.
+
+    Raises:
+        InvalidInput: no such folder, or none or too many in it.
+    """
     if not folder.is_dir():
         raise InvalidInput(f"no task folder at {folder}")
     paths = sorted(path for path in folder.glob("*.yaml") if path.is_file())
     if not paths or len(paths) > MAX_TASKS:
         raise InvalidInput(f"{folder} holds {len(paths)} tasks (*.yaml); it must be 1 to {MAX_TASKS:,}")
     return paths
-
-
-class _Loader(yaml.SafeLoader):
-    """YAML loader for plain values only; rejects references, which can expand without limit, and duplicate fields."""
-
-    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
-        if self.check_event(yaml.AliasEvent):
-            mark: Any = self.peek_event().start_mark  # type: ignore[no-untyped-call]
-            raise yaml.MarkedYAMLError(problem="references (*name) are not read", problem_mark=mark)
-        return super().compose_node(parent, index)
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen: set[str] = set()
-        for key, _ in node.value:
-            if isinstance(key, yaml.ScalarNode):
-                if key.value in seen:
-                    raise yaml.MarkedYAMLError(problem=f"{key.value!r} is there twice", problem_mark=key.start_mark)
-                seen.add(key.value)
-        return super().construct_mapping(node, deep)
-
-
-def _read(path: Path) -> tuple[Task, yaml.Node]:
-    """Return the task in a file, and its YAML node.
-
-    Raises:
-        InvalidInput: the file is invalid; the message has file and line.
-    """
-    node: yaml.Node | None = None
-    try:
-        with path.open("rb") as file:
-            data = file.read(MAX_FILE_BYTES + 1)
-        if len(data) > MAX_FILE_BYTES:
-            raise InvalidInput(f"{path} is not a task: more than {MAX_FILE_BYTES:,} bytes")
-        loader = _Loader(data.decode("utf-8"))
-        node = loader.get_single_node()
-        if node is None:
-            raise InvalidInput(f"{path} is not a task: it is empty")
-        document = loader.construct_document(node)
-        if isinstance(document, dict):
-            document.setdefault("id", path.stem)
-        return msgspec.convert(document, Task), node
-    except msgspec.ValidationError as error:
-        problem, _, place = str(error).partition(" - at `")
-        raise InvalidInput(f"{_place(path, node, place.rstrip('`'), problem)} is not a task: {problem}") from error
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise InvalidInput(f"{path}:{line} is not a task: {error.problem}") from error
-    except (OSError, ValueError, yaml.YAMLError, RecursionError) as error:
-        problem = next(iter(str(error).splitlines()), type(error).__name__)
-        raise InvalidInput(f"{path} is not a task: {problem}") from error
-
-
-def _place(path: Path, node: yaml.Node | None, place: str, problem: str = "") -> str:
-    """Return the file and the line of the value at `place` (in msgspec's notation: `$.nuggets[1].says`)."""
-    if node is None:
-        return str(path)
-    for name, index in _PLACE.findall(place):
-        if isinstance(node, yaml.SequenceNode) and index:
-            node = node.value[int(index)]
-        elif isinstance(node, yaml.MappingNode):
-            node = next((value for key, value in node.value if key.value == name), node)
-    if (unknown := _UNKNOWN.search(problem)) and isinstance(node, yaml.MappingNode):
-        node = next((key for key, _ in node.value if key.value == unknown[1]), node)
-    return f"{path}:{node.start_mark.line + 1}"

@@ -47,7 +47,17 @@ LOSER_TASKS = 6
 LOSER_LEVEL = 0.02
 """Largest p of a clear loser, in the sign-flip test that it is worse: with only 6 tasks, it must lose all."""
 
-Status: TypeAlias = Literal["keep", "discard", "inconclusive", "crash"]
+Status: TypeAlias = Literal["keep", "unconfirmed", "discard", "inconclusive", "inert", "crash", "invalid"]
+"""`unconfirmed`: kept by the rule `gain`, not shown beyond these tasks. `inert`: no stage of any run differs. `crash`:
+a run, or a check of the code, failed. `invalid`: the proposal could not be used.
+"""
+
+KEPT: frozenset[Status] = frozenset(("keep", "unconfirmed"))
+TESTED: frozenset[Status] = frozenset(("keep", "unconfirmed", "discard", "inconclusive"))
+"""Verdicts that spend a share of alpha: the others compare nothing."""
+
+KeepRule: TypeAlias = Literal["significant", "gain"]
+"""`significant`: see `decide`. `gain`: also a gain above the margin that is not significant; see `by_gain`."""
 
 Finding: TypeAlias = Literal["better", "equal but simpler", "worse", "no gain", "unclear"]
 """Result on the split `tune`."""
@@ -161,6 +171,21 @@ def decide(baseline: Arm, candidate: Arm, *, alpha: float, noise_floor: float, d
     if confirm.difference < (0 if finding == "better" else -margin):
         return Verdict("discard", (*reasons, "worse on confirm: what tune shows does not hold"), tune, confirm)
     return Verdict("keep", (*reasons, "not worse on confirm"), tune, confirm)
+
+
+def by_gain(verdict: Verdict, *, noise_floor: float, delta: float = DELTA) -> Verdict:
+    """Return the verdict by the rule `gain`: a candidate that `decide` neither keeps nor finds worse on `confirm` is
+    kept, unconfirmed, if its gain on `tune` is above the margin, as in loops without statistics.
+    """
+    found, margin = verdict.tune, max(delta, noise_floor)
+    undecided = verdict.status in {"inconclusive", "discard"} and verdict.confirm is None
+    if found is None or not undecided or found.difference <= margin:
+        return verdict
+    reason = (
+        f"kept by the rule gain: better by more than {margin:.3f} on these {found.tasks} tasks; that it helps on "
+        f"others is not shown (p {found.p:.3g})"
+    )
+    return Verdict("unconfirmed", (*verdict.reasons, reason), found)
 
 
 def clear_loser(baseline: Scores, candidate: Scores) -> Verdict | None:

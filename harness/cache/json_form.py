@@ -86,9 +86,9 @@ class _Converter:
             return _finite(value)
         if depth > MAX_DEPTH:
             raise InvalidInput(f"it has more than {MAX_DEPTH} levels; flatten it")
-        if isinstance(value, Mapping):
+        if kind is dict or (kind is not list and isinstance(value, Mapping)):  # `is`: these two are the most common
             return {self._name(name): self.form(part, depth + 1) for name, part in value.items()}
-        if isinstance(value, _ORDERED) and not isinstance(value, _TEXTS):
+        if kind is list or (isinstance(value, _ORDERED) and not isinstance(value, _TEXTS)):
             return [self.form(part, depth + 1) for part in value]
         return self.form(_simpler(value), depth + 1)
 

@@ -23,7 +23,7 @@ from harness.core.freshness import HOUR, age_in_words, is_expired, is_volatile, 
 from harness.core.origins import OWN
 from harness.core.tables import BY_ORIGIN, SEARCHES, UNANSWERED
 from harness.core.text import shorten
-from harness.errors import HarnessError, InvalidInput, OfflineMiss, StoreError
+from harness.errors import InvalidInput, OfflineMiss, StoreError
 
 if TYPE_CHECKING:
     from harness.cache.semantic import Candidate
@@ -273,7 +273,7 @@ class Lookup:
         try:
             made = request.encode(compute())
         except Exception as error:
-            if request.shares_bugs or isinstance(error, HarnessError) or request.may_serve_stale(error):
+            if request.may_share(error):
                 subject = request.subject or repr(shorten(request.text, MAX_SHOWN))
                 self._unanswered.put_failure(request, error_code_message(error, subject))
             raise

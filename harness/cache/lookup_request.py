@@ -12,7 +12,7 @@ from harness.cache.json_form import Made, Uncached
 from harness.core.entries import Entry, Miss
 from harness.core.tables import UnansweredColumns
 from harness.core.text import shorten
-from harness.errors import InvalidInput
+from harness.errors import HarnessError, InvalidInput
 
 T = TypeVar("T")
 
@@ -97,6 +97,10 @@ class LookupRequest(Struct, Generic[T], frozen=True, kw_only=True, gc=False):
     def texts(self, entry: Entry) -> list[str]:
         """Return the texts of a row that may answer other requests, best first; none if only the whole row answers."""
         return []
+
+    def may_share(self, error: Exception) -> bool:
+        """Return whether processes that wait for this one raise this exception, too."""
+        return self.shares_bugs or isinstance(error, HarnessError) or self.may_serve_stale(error)
 
     def may_serve_stale(self, error: Exception) -> bool:
         """Return whether a stale answer may replace this exception."""

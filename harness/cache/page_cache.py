@@ -1,5 +1,6 @@
 """Cached pages of the web."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import ClassVar
 
@@ -8,10 +9,11 @@ from harness.cache.lookup import Answer, Lookup
 from harness.cache.lookup_request import StructRequest
 from harness.core.entries import Stale
 from harness.core.freshness import HOUR, checked_ttl
-from harness.core.keys import canonical_url, page_key
+from harness.core.keys import canonical_url, digest_of, page_key
 from harness.core.pages import Page
+from harness.core.sites import ANY_SITE, Sites
 from harness.core.tables import PAGES, PageColumns
-from harness.errors import PageError
+from harness.errors import PageError, SiteLeftOut
 from harness.ports import PageReader
 
 PAGE_TTL = HOUR
@@ -20,10 +22,21 @@ MAX_URL = 10_000
 
 
 class PageRequest(StructRequest[Page], frozen=True, kw_only=True, gc=False):
-    """One page, as one reader extracts it."""
+    """One page, as one reader extracts it; `sites` names the lists of sites that its redirects may lead to, if any."""
 
     table: ClassVar[str] = PAGES
     failure: ClassVar[type[Exception]] = PageError
+
+    sites: str = ""
+
+    @property
+    def flight(self) -> str:
+        """Readings with other lists do not share: a redirect that one may not follow, another may."""
+        return f"{self.table} {self.key} {self.sites}".rstrip()
+
+    def may_share(self, error: Exception) -> bool:
+        """See `LookupRequest.may_share`; an error that depends on the lists is not shared."""
+        return not isinstance(error, SiteLeftOut) and super().may_share(error)
 
     def taught_text(self, value: Page) -> str:
         """Return the text of the page."""
@@ -37,8 +50,9 @@ class PageCache:
         self._reads = context.policy.read
         self._lookup = lookup
 
-    def answer(self, url: str, reader: PageReader, *, ttl: float = PAGE_TTL) -> Answer[Page]:
-        """Return the cached page at `url`, else have `reader` read it, and cache it for `ttl` seconds.
+    def answer(self, url: str, reader: PageReader, *, ttl: float = PAGE_TTL, sites: Sites = ANY_SITE) -> Answer[Page]:
+        """Return the cached page at `url`, else have `reader` read it, and cache it for `ttl` seconds. Redirects are
+        followed to `sites` only; a cached page may be of another site.
 
         Abbreviations that a page defines are learned, as from results. Of all who ask at the same time, one reads.
         An expired page whose row is still there is renewed if `reader` finds that it has not changed.
@@ -51,11 +65,17 @@ class PageCache:
         """
         checked_ttl(ttl)
         key, text = page_key(url, reader.name), canonical_url(url)[:MAX_URL]
-        request = PageRequest(key=key, text=text, ttl=ttl, own=PageColumns(reader.name), kind=Page)
-        return self._lookup.answer(request, partial(self._live, request, url, reader))
+        request = PageRequest(key=key, text=text, ttl=ttl, own=PageColumns(reader.name), kind=Page, sites=_lists(sites))
+        read = partial(reader.read, sites=sites) if sites.id else reader.read
+        return self._lookup.answer(request, partial(self._live, request, url, read))
 
-    def _live(self, request: PageRequest, url: str, reader: PageReader) -> Page:
+    def _live(self, request: PageRequest, url: str, read: Callable[..., Page]) -> Page:
         held = self._lookup.peek(request) if self._reads else None
         if isinstance(held, Stale) and (held.value.etag or held.value.last_modified):
-            return reader.read(url, held.value)
-        return reader.read(url)
+            return read(url, held.value)
+        return read(url)
+
+
+def _lists(sites: Sites) -> str:
+    """Return a short name of the lists; "" for none. They may have thousands of hosts."""
+    return digest_of(sites.id) if sites.id else ""

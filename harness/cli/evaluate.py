@@ -1,11 +1,8 @@
-"""`harness eval`: run evaluation tasks, show and compare the results."""
+"""`harness eval`: run evaluation tasks, score them again, check and repeat them."""
 
-import logging
 import os
-import shutil
-import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,38 +12,26 @@ from msgspec import to_builtins
 
 from harness.cli import completion
 from harness.cli.command_session import Session, with_session
+from harness.cli.evaluation_views import LogArgument, ObjectiveOption, log_named, show_scores
 from harness.cli.options import DaskOption, JsonOption, Options, TasksDirOption, TasksOption
 from harness.cli.output import print_json
 from harness.cli.terminal import ExitCode
 from harness.cli.terminal.progress import ProgressBars
 from harness.errors import InvalidInput
 
-logger = logging.getLogger(__name__)
-
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from harness_evals.judge import Judge
-    from harness_evals.log import Log
-    from harness_evals.suite import Summary
     from harness_evals.tasks import Task
 
     from harness.settings import Settings
-
-WIDTH, FULL_WIDTH = 105, 200
-"""Columns of the table of scorers with a weight, and of that of all scorers."""
 
 JudgeOption = Annotated[
     bool, typer.Option("--judge", help="Let the language model grade the reports too; its grades are cached.")
 ]
 WeightsOption = Annotated[
     Path | None, typer.Option("--weights", metavar="FILE", help="Use the weights of this YAML file (scorer: share).")
-]
-LogArgument = Annotated[
-    str,
-    typer.Argument(
-        help="Id of an evaluation, the start of one, a file, or `last`.", autocompletion=completion.evaluations
-    ),
 ]
 
 
@@ -84,6 +69,7 @@ def run(
     options: EvaluationOptions,
     judge: JudgeOption = False,
     weights: WeightsOption = None,
+    objective: ObjectiveOption = "",
     as_json: JsonOption = False,
 ) -> None:
     """Run tasks, score the results, and log both.
@@ -100,7 +86,9 @@ def run(
     """
     from harness_evals import suite
     from harness_evals.log import SUFFIX, read_log
+    from harness_evals.objective import Objective
 
+    _ = Objective(objective)  # refused before anything runs
     settings = suite.settings_for(session.load().settings, fresh=options.fresh)
     chosen, folder = _tasks(options.tasks, options.tasks_dir), settings.data_dir / suite.FOLDER
     if options.resume is not None:
@@ -117,7 +105,8 @@ def run(
     with ProgressBars() as bars, _judge(settings, judge) as grading, _executor(settings, options) as workers:
         session.note(f"evaluation {header.id}")
         bars.visible &= not session.quiet
-        if any(not task.nuggets and not task.gold and task.answerable for task in chosen) and not settings.model:
+        bare = [each for each in chosen if not (each.nuggets or each.gold or each.stream) and each.answerable]
+        if bare and not settings.model:
             session.note("no language model is set (`model`), so the reports are excerpts")
         suite.run(
             header,
@@ -131,43 +120,7 @@ def run(
             reports=options.reports,
             on_outcome=lambda number, total: bars("tasks", number, total),
         )
-    _show(read_log(path), as_json=as_json)
-
-
-@with_session
-def list_(session: Session, as_json: JsonOption = False) -> None:
-    """List evaluations, newest first."""
-    from harness_evals import suite
-    from harness_evals.log import logs_in
-
-    logs = _readable(logs_in(session.load().settings.data_dir / suite.FOLDER))
-    if as_json:
-        from harness.server.api.experiments import evaluation_row, measured
-
-        rows = [evaluation_row(each.header.id, measured(each)) for each in logs]
-        print_json({"evaluations": [row.model_dump(mode="json") for row in rows]})
-        return
-    told = [
-        {
-            "id": each.header.id,
-            "tasks": len(each.header.tasks),
-            "repeats": each.header.repeats,
-            "finished": each.is_finished,
-            "score": suite.summary(each).means.get("total"),
-        }
-        for each in logs
-    ]
-    cells = [[_number(value) for value in each.values()] for each in told]
-    typer.echo(_listed(cells, tuple(told[0])) if told else "no evaluations yet; start one with `harness eval run`")
-
-
-@with_session
-def show(session: Session, evaluation: LogArgument = "last", as_json: JsonOption = False) -> None:
-    """Show the scores of an evaluation by task.
-
-    Standard errors of the means are clustered by task.
-    """
-    _show(_log(session, evaluation), as_json=as_json)
+    show_scores(read_log(path), objective, as_json=as_json)
 
 
 @with_session
@@ -182,37 +135,9 @@ def score(
     """Score an evaluation again, without running anything."""
     from harness_evals import suite
 
-    log = _log(session, evaluation)
+    log, _ = log_named(session, evaluation)
     with _judge(session.load().settings, judge) as grading:
-        _show(suite.rescored(log, _tasks("", tasks_dir), _weights(weights), grading), as_json=as_json)
-
-
-@with_session
-def compare(
-    session: Session,
-    first: LogArgument,
-    second: Annotated[
-        str, typer.Argument(help="Evaluation to compare with.", autocompletion=completion.evaluations)
-    ] = "last",
-    as_json: JsonOption = False,
-) -> None:
-    """Compare two evaluations task by task: is the second better?"""
-    from harness_evals import suite
-
-    logs = _log(session, first), _log(session, second)
-    found = suite.compare(*logs)
-    if as_json:
-        from harness.server.api.experiments import comparison_response, measured
-
-        both = [(log.header.id, measured(log)) for log in logs]
-        print_json(comparison_response(*both).model_dump(mode="json"))
-        return
-    rows = sorted(found.differences.items(), key=lambda each: each[1])
-    typer.echo(_listed([(task, f"{value:+.3f}") for task, value in rows], ("task", "difference")))
-    typer.echo(
-        f"\nmean difference {found.mean:+.4f} (95 % interval {found.low:+.4f} to {found.high:+.4f}), "
-        f"p = {found.p:.3g}, {len(rows)} tasks"
-    )
+        show_scores(suite.rescored(log, _tasks("", tasks_dir), _weights(weights), grading), as_json=as_json)
 
 
 @with_session
@@ -227,7 +152,8 @@ def check(
     Exits with 2 if something is wrong.
     """
     from harness_evals import tasks
-    from harness_evals.tasks import check_tasks, folder_of
+    from harness_evals.task_checks import check_tasks
+    from harness_evals.tasks import folder_of
 
     session.load()
     if schema:
@@ -291,24 +217,6 @@ def _tasks(ids: str, folder: Path | None) -> "list[Task]":
     return load_tasks(list(named), folder_of(folder))
 
 
-def _log(session: Session, name: str) -> "Log":
-    from harness_evals import suite
-    from harness_evals.log import read_log
-
-    return read_log(suite.find_log(session.load().settings.data_dir / suite.FOLDER, name))
-
-
-def _readable(paths: "Sequence[Path]") -> "Iterator[Log]":
-    """Yield the logs that can be read, and log the names of the others."""
-    from harness_evals.log import read_log
-
-    for path in paths:
-        try:
-            yield read_log(path)
-        except InvalidInput as error:
-            logger.warning("left out: %s; move it, or read it with the program that wrote it", error)
-
-
 def _weights(path: Path | None) -> "Mapping[str, float]":
     from harness_evals.scorers import WEIGHTS, read_weights
 
@@ -350,50 +258,3 @@ def _executor(settings: "Settings", options: EvaluationOptions) -> "Iterator[tup
         at_once = min(settings.concurrency, os.cpu_count() or 1)
         with executors.threads(at_once) as executor:
             yield executor, at_once
-
-
-def _show(log: "Log", *, as_json: bool) -> None:
-    from harness_evals.judge import WEIGHT as JUDGE_WEIGHT
-    from harness_evals.suite import JUDGE, summary
-
-    found = summary(log)
-    if as_json:
-        from harness.server.api.experiments import evaluation_response, measured
-
-        print_json(evaluation_response(log.header.id, measured(log)).model_dump(mode="json"))
-        return
-    typer.echo(_table(found, log.header.weights))
-    typer.echo("\nweights: " + ", ".join(f"{name} {weight:g}" for name, weight in log.header.weights.items()))
-    if JUDGE in found.means:
-        typer.echo(f"the judge has weight {JUDGE_WEIGHT:g} of the total, all others together {1 - JUDGE_WEIGHT:g}")
-    for task in found.tasks:
-        for error in dict.fromkeys(task.errors):
-            typer.echo(f"{task.task} crashed: {error}")
-    if not log.is_finished:
-        typer.echo(f"not finished: continue with `harness eval run --resume {log.header.id}`")
-
-
-def _listed(rows: Sequence[Sequence[str]], headers: Sequence[str]) -> str:
-    from tabulate import tabulate
-
-    return tabulate(rows, headers=headers, disable_numparse=True)
-
-
-def _table(found: "Summary", weights: "Mapping[str, float]") -> str:
-    """Return the table of scores; on a narrow terminal, only those with a weight, or only the totals."""
-    names = list(found.means) or ["total"]
-    columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else FULL_WIDTH
-    if columns < FULL_WIDTH:
-        names = [name for name in names if weights.get(name, 1.0)] if columns >= WIDTH else ["total"]
-    rows: list[Sequence[str]] = [
-        [task.task, *(_number({**task.values, "total": task.total}.get(name)) for name in names), str(task.runs)]
-        for task in found.tasks
-    ]
-    rows.append(["mean", *(_number(found.means.get(name)) for name in names), ""])
-    rows.append(["± s.e.", *(_number(found.errors.get(name)) for name in names), ""])
-    headers = ["task", *(name.replace("_", "\n") for name in names), "runs"]
-    return _listed(rows, headers)
-
-
-def _number(value: object) -> str:
-    return f"{value:.3f}" if isinstance(value, float) else "-" if value is None else str(value)

@@ -48,6 +48,12 @@ def search(
     max_age: Annotated[
         float | None, duration("--max-age", help="Only passages read within this time: 24h, 7d.", default="any age")
     ] = None,
+    language: Annotated[
+        str,
+        typer.Option(
+            "--language", metavar="TAG", help="Only passages in this language: en, de, zh.", show_default=False
+        ),
+    ] = "",
     as_json: JsonOption = False,
 ) -> None:
     """Search passages by words and meaning.
@@ -59,9 +65,11 @@ def search(
       harness library search "how many connections does a pool hold"
       harness library search "descriptor protocol" --max-age 24h --json | jq -r '.passages[].url'
     """
-    query = in_words(words)
+    from harness.library import in_language
+
+    query, only = in_words(words), in_language(language)
     with session.app() as app:
-        found = app.library.search(query, limit, max_age=max_age, progress=app.progress)
+        found = app.library.search(query, limit, max_age=max_age, only=only, progress=app.progress)
         session.end_progress()
         if as_json:
             from harness.server.responses.library_responses import library_response
@@ -208,6 +216,7 @@ def _documents(app: "App", source: str) -> "Iterator[ReadDocument]":
             fetched_at=time.time(),
             expires_at=NEVER,
             page_starts=page.page_starts,
+            language=page.language,
         )
         return
     if not Path(source).expanduser().exists():
@@ -253,7 +262,8 @@ def _print(found: "Sequence[FoundPassage]") -> None:
 
 
 def _origin(passage: "HeldPassage") -> str:
-    return f"{passage.source}, read {age_in_words(time.time() - passage.fetched_at)}"
+    read = f"read {age_in_words(time.time() - passage.fetched_at)}"
+    return ", ".join(filter(None, (passage.source, passage.language, read)))
 
 
 def _why(found: "FoundPassage") -> str:

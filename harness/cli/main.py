@@ -9,9 +9,11 @@ from harness.cli import (
     autoresearch,
     cache,
     evaluate,
+    evaluation_views,
     knowledge,
     library,
     memory_commands,
+    new_task,
     snapshot_commands,
     tenant,
     token,
@@ -130,9 +132,17 @@ Examples:
   harness eval repeat T_A -n 40
 """
 eval_commands = group("eval", EVAL_HELP)
-for command in (evaluate.run, evaluate.show, evaluate.score, evaluate.compare, evaluate.check, evaluate.repeat):
+for command in (
+    evaluate.run,
+    evaluation_views.show,
+    evaluate.score,
+    evaluation_views.compare,
+    evaluate.check,
+    evaluate.repeat,
+):
     eval_commands.command()(command)
-eval_commands.command("list")(evaluate.list_)
+eval_commands.command("list")(evaluation_views.list_)
+eval_commands.command()(new_task.new)
 commands.add_typer(eval_commands)
 commands.add_typer(autoresearch.commands)
 commands.add_typer(library.commands)

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from harness.research.result import Research
     from harness.research.saved_report import SavedReport
 
-MAX_LINE = 100
+MAX_LINE, LEAST_WIDTH = 100, 80
+"""Columns of a formatted report at most, and at least to draw bars."""
 NEAREST = 3
 """Sources that are named if none answers."""
 MAX_TITLE = 60
@@ -45,7 +46,7 @@ def show(
     if saved.report is None and options.form != "json":
         return
     if saved.report is not None and options.form == "markdown" and output is None:
-        _print_report(saved.report.markdown())
+        _print_report(saved.report)
         return
     content = _content(saved, now, options.form, as_json)
     if output is None:
@@ -128,15 +129,17 @@ def explanation(report: "Report") -> Iterator[str]:
         yield printable(f"[{each.number}] {known}{lacks}: {shorten(one_line(each.sentence), MAX_LINE)}")
 
 
-def _print_report(markdown: str) -> None:
+def _print_report(report: "Report") -> None:
+    """Print a report: as Markdown, or formatted on a terminal, where values have bars if it can show them."""
     if not sys.stdout.isatty():
-        typer.echo(markdown, nl=False)
+        typer.echo(report.markdown(), nl=False)
         return
     from rich.markdown import Markdown
 
     from harness.cli.terminal.console import SafeConsole
 
     console = SafeConsole()
+    markdown = report.markdown(bars=console.encoding.startswith("utf") and console.width >= LEAST_WIDTH)
     console.print(Markdown(markdown, hyperlinks=False), width=min(console.width, MAX_LINE))
 
 

@@ -18,14 +18,43 @@ _LEADS = frozenset(
 """Words that may precede the one that points back: "By default it …", "When they …", "In this case, …"."""
 _MAX_LEADS = 3
 _WORD = re.compile(r"[A-Za-z]+")
+_SPAN = r"(?:second|minute|hour|day|night|week|month|year|decade|centur)\w*"
+_SEASON = r"(?:morning|evening|season|spring|summer|autumn|winter)"
+_COUNTED_FROM = rf"{_SPAN} (?:later|earlier|afterwards?|after that|before that|previously)(?! than\b)"
 _LATER = re.compile(
-    r"(?:\w+ (?:second|minute|hour|day|week|month|year|decade|centur)\w* (?:later|earlier|after that|before that)"
-    r"|later that|the (?:same|next|following|previous) (?:day|week|month|year|morning|evening|time|season))\b",
+    rf"(?:(?:[\w-]+ ){{1,5}}?{_COUNTED_FROM}|later (?:that|in the same)|(?:(?:in|on|by|during|from|until|since|at) )?"
+    rf"(?:(?:the|that) (?:same|next|following|previous|very) (?:{_SPAN}|{_SEASON})(?!['’])"
+    r"|the (?:same|next|following|previous) time(?! (?:zone|you|we|i|it|they|he|she|the|an?)\b)"
+    r"|that (?:time|day|night|week|month|year|decade|moment|point))"
+    r"|(?:by|since|until|before|after|from) then(?: on)?"
+    r"|(?:later|afterwards?|meanwhile|at the time|in the meantime)(?=,)"
+    r"|(?:soon|shortly|long|not long|immediately) (?:after(?:wards?)?|before(?:hand)?|later|thereafter)"
+    r"(?=,| (?:he|she|it|they|the)\b)|thereafter)\b",
     re.IGNORECASE,
 )
 """Beginnings that count from a time in the sentence before."""
+_ENDS_LATER = re.compile(
+    rf"(?!.*\b(?:\d{{4}}|and|but|then|when|while|after|until|before|if|from|since|or)\b.* {_SPAN} )"
+    rf"[^,;:()]{{1,200}} (?:an?|\d+|[a-z]+) {_COUNTED_FROM}[.!]?$",
+    re.IGNORECASE,
+)
+"""A single clause that ends with a time counted from the sentence before: "The bridge opened six years later."."""
+_BACK = re.compile(
+    r"(?:for (?:example|instance)|in (?:contrast|other words|this way|that way)|the (?:latter|former|above)|see above"
+    r"|if (?:so|not|present|given|defined|true|false|omitted|specified|set|none|any|supplied|absent|provided)(?=,)"
+    r"|(?:each|one|both|some|most|many|all|none|any|two|three) of (?:these|those|them)"
+    r"|\w+ (?:in|of|with|for|at|on|to) (?:this|these|those|such) (?!study|paper|article|review|report|trial|survey)"
+    r"|(?:\w+ ){0,2}do(?:ing)? so|(?:called|invoked) (?:to|by|when|if|for|as|at|in|after|before|with)"
+    r"|returns (?:an?|the|true|false|none|whether|all))\b",
+    re.IGNORECASE,
+)
+"""Other beginnings that point back, or that lack a subject."""
+_OF_ITSELF = re.compile(r"(?:in )?this (?:study|paper|article|review|report|trial|survey|analysis)\b", re.IGNORECASE)
+"""Beginnings with which a source mentions itself."""
 _EXPLETIVE = re.compile(
-    r"(it|there|this|that)('s| is| was| are| were| has been)? (a |an |the )?\w+ (that|to)\b|there (is|are|was|were)\b",
+    r"(it|there|this|that)('s| is| was| are| were| has been)? (not |also |often |usually |generally )?(a |an |the )?"
+    r"[\w\"“”]+ ((for|of) (\w+ ){1,4})?(that|to)\b"
+    r"|it (should|must|can|may) be \w+ that\b|there (is|are|was|were)\b",
     re.IGNORECASE,
 )
 """Sentences whose first word points nowhere: "It is known that …", "There are two …"."""
@@ -36,14 +65,24 @@ def needs_previous(sentence: str) -> bool:
     …"), so that it needs the sentence before it. Never raises.
     """
     begin = [word.lower() for word in _WORD.findall(sentence[:60])]
-    if not begin or _EXPLETIVE.match(sentence):
+    if needs_time(sentence):
+        return True
+    if not begin or _EXPLETIVE.match(sentence) or _OF_ITSELF.match(sentence):
         return False
-    if begin[0] in _CONTINUES or begin[0] in _POINTS_BACK or _LATER.match(sentence):
+    if begin[0] in _CONTINUES or begin[0] in _POINTS_BACK or _BACK.match(sentence):
         return True
     leads = 0
     while leads < min(_MAX_LEADS, len(begin) - 1) and begin[leads] in _LEADS:
         leads += 1
     return leads > 0 and begin[leads] in _POINTS_BACK - {"there", "here"}
+
+
+def needs_time(sentence: str) -> bool:
+    """Return whether an English sentence counts from a time that the sentence before it names ("Six years later …", "By
+    then …", "… opened the following year."). Never raises.
+    """
+    begin = sentence[:400]
+    return _LATER.match(begin) is not None or _ENDS_LATER.match(begin) is not None
 
 
 def with_needed(pieces: Iterable[str]) -> Iterator[tuple[str, str]]:

@@ -114,7 +114,7 @@ def figures_for(question: str, said: Sequence[Said]) -> dict[str, dict[int, Deci
 def _of_figures(question: str, held: Sequence[Said]) -> tuple[int, ...]:
     for unit, values in figures_for(question, held).items():
         for first in values:
-            places = _like(question, unit, first, held, values)
+            places = comparable(question, unit, first, held, values)
             if shown := _shown(places, held, values, exact=unit == "year"):
                 return shown
     return ()
@@ -200,15 +200,17 @@ def _measured(question: str, plain: str) -> str:
     return figures.pop() if len(figures) == 1 else ""
 
 
-def _like(question: str, unit: str, first: int, held: Sequence[Said], values: Mapping[int, Decimal]) -> list[int]:
-    """Return the places whose figures are of the size of that of `first`, and said of the same years."""
+def comparable(question: str, unit: str, first: int, held: Sequence[Said], values: Mapping[int, Decimal]) -> list[int]:
+    """Return the places of `held` whose figures are of the size of that of `first`, and, unless what the question
+    measures lasts, said of the same years.
+    """
     if unit == "year":
         return list(values)
     years, lasting = years_of(held[first].text), _LASTING.search(question) is not None
     return [
         place
         for place, value in values.items()
-        if _near(value, values[first]) and (lasting or years_of(held[place].text) == years)
+        if is_near(value, values[first]) and (lasting or years_of(held[place].text) == years)
     ]
 
 
@@ -217,7 +219,8 @@ def years_of(text: str) -> frozenset[str]:
     return frozenset(date for date in read(text).dates if date.isdecimal())
 
 
-def _near(one: Decimal, two: Decimal) -> bool:
+def is_near(one: Decimal, two: Decimal) -> bool:
+    """Return whether two figures differ by at most the factor `FACTOR`."""
     low, high = sorted((abs(one), abs(two)))
     return high <= FACTOR * low
 
@@ -245,7 +248,8 @@ def _places(value: Decimal) -> int:
 
 def _opposed(held: Sequence[Said]) -> Iterator[tuple[int, int]]:
     words = [stems(each.text) for each in held]
-    for one, two in combinations(range(len(held)), 2):
+    plain = [place for place, each in enumerate(held) if not _HEDGED.search(each.text.lower())]
+    for one, two in combinations(plain, 2):
         shared = len(words[one] & words[two])
         share = shared / max(1, len(words[one] | words[two]))
         different = shared > 1 and held[one].source != held[two].source
@@ -257,8 +261,6 @@ def _is_against(one: str, two: str, share: float) -> bool:
     """Return whether one statement is the other negated, compared in the other direction, or with an opposite that is
     not its subject ("low inflation", "high inflation").
     """
-    if _HEDGED.search(one.lower()) or _HEDGED.search(two.lower()):
-        return False
     found = supports(one, two)
     if not found.contradicted:
         return False

@@ -36,6 +36,33 @@ _ANNOUNCES = re.compile(
     re.IGNORECASE,
 )
 """Sentences that say what a page is about, as its description for search engines does."""
+_DESCRIBES = re.compile(
+    r"^(?:technical data|advice|questions|tips|(?:addresses|opening hours|timetables?|prices|facts|photos|maps|length"
+    r"|history),(?: \w+){1,3}(?:,(?: \w+){1,3})*(?:,? and(?: \w+){1,2})?) (?:of|on|about|for|from) "
+    r"(?!.*\b(?:is|are|was|were|has|have|had|can|may|will|must|should|does|do|did)\b)"
+    r"|: (?:\w+(?: \w+)?, ){2,}(?!and\b|or\b)\w+(?: \w+)?\.$",
+    re.IGNORECASE,
+)
+"""The contents of a page as a list without a verb: "Addresses and prices of the museums.", "…: time, tools, steps."."""
+_TITLES = re.compile(
+    r"^(?:what|how|why) (?:i|we|you) (?!.*\b(?:is|are|was|were|can|may|will|should|must|does|do|has|have|had|depends?"
+    r"|matters?|varies|vary)\b)[^.?!]*\.$",
+    re.IGNORECASE,
+)
+"""A title in the form of a sentence: "What I learned from eight months of …."."""
+_POINTS_ELSEWHERE = re.compile(
+    r"^[(*_]*(?:please )?(?:see|refer to|consult|cf\.) (?!if\b|whether\b|that\b)[^.]*\.?[)*_]*$"
+    r"|\b(?:is|are|was|were) (?:also |further |fully )?(?:described|explained|discussed|documented|covered)"
+    r" (?:(?:further|elsewhere|separately|there|above|below)\b|(?:in (?:more|greater|further|full)"
+    r" detail )?(?:in|under|by|on) (?:the |this )?(?:(?:next|following|previous) )?(?:sections?|chapters?|appendix"
+    r"|documentation)\b|in (?:more|greater|further) detail (?:in|under|by|on)\b)"
+    r"|^(?:for (?:more|further|full) (?:details?|information)|(?:more|further) (?:details?|information))\b.*"
+    r"\b(?:see|refer|consult|found|available)\b",
+    re.IGNORECASE,
+)
+"""Sentences that only say where something else is described."""
+_REFERENCE = re.compile(r"^[*_\W]*(?:pep|rfc|iso|ieee|din|en|bcp|cve)[ -]?[\d-]+[*_]* [-–—] ", re.IGNORECASE)
+"""An entry of a list of references: a document's number, a dash, its title."""
 _TO_WRITERS = re.compile(
     r"^(?:please )?(?:state|say|write|mention|answer|reply|respond|ignore|disregard|forget)\b.{0,100}?"
     r"(?:\byour (?:\w+ )?(?:answers?|reports?|summar\w+|respon\w+|output)\b|\bthe (?:answer|report|summary) that\b"
@@ -46,9 +73,13 @@ _TO_WRITERS = re.compile(
 """Orders to anyone who writes about the page."""
 
 
+_USELESS = (_ADVERTISES, _ANNOUNCES, _DESCRIBES, _TITLES, _TO_WRITERS, _POINTS_ELSEWHERE, _REFERENCE)
+
+
 def is_quotable(sentence: str) -> bool:
     """Return whether this reads as a whole sentence rather than code, a heading, a table row, navigation, advertising,
-    the announcement of a page, an order to the reader's writer, or a text that was cut off. Never raises.
+    the announcement of a page, a pointer to another place, an order to the reader's writer, or a text that was cut off.
+    Never raises.
     """
     if not MIN_CHARS <= len(sentence) <= MAX_CHARS or len(words(sentence)) < MIN_WORDS:
         return False
@@ -56,7 +87,7 @@ def is_quotable(sentence: str) -> bool:
         return False
     if sentence.startswith(_CUT_OFF) or _CHROME.match(sentence) or len(_SEPARATORS.findall(sentence)) > MAX_MARKS:
         return False
-    if _ADVERTISES.search(sentence) or _ANNOUNCES.search(sentence) or _TO_WRITERS.search(sentence):
+    if any(kind.search(sentence) for kind in _USELESS):
         return False
     letters = sum(char.isalnum() or char.isspace() for char in sentence)
     parts = sentence.split()

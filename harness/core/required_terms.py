@@ -1,11 +1,12 @@
 """Terms of a question that an answer must be about: years, versions, numbers, names."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from msgspec import Struct
 
+from harness.core.equivalence.reading import form
 from harness.core.equivalence.spelling import names_in
 
 _TERM = re.compile(r"(?<![\w.])v?\d[\d.,]*\d(?![\w])|(?<![\w.,])\d{3,}(?!\w)")
@@ -21,6 +22,18 @@ _VERSION = re.compile(r"\b(?:of|in|with|for|to|from|since|until|the) version (\d
 _YEAR = re.compile(r"(?<![\d.])(?:19|20)\d\d(?![\d.]*\d)")
 _UNNUMBERED = frozenset("a after an at before between by for from in of on or since than the to until".split())
 """Words before a number that it does not belong to."""
+_KINDLESS = frozenset(
+    """
+    language system database library framework tool software program programming project product version release series
+    model device machine brand company corporation group team family people person city town country state region area
+    place name term word concept idea thing way method approach technique algorithm function command statement keyword
+    option package module class type style format file code book film movie song game website site page article paper
+    study report three four five first second third
+    """.split()
+)
+"""Words after a name that say little: texts about the name leave them out."""
+MIN_KIND = 4
+"""Fewest letters of a kind of thing."""
 MAX_TERMS, MAX_TERM = 8, 30
 """Most terms of a question, and characters of one."""
 
@@ -59,6 +72,44 @@ def lacking(terms: Iterable[str], text: str) -> tuple[str, ...]:
     """
     held = _joined(text)
     return tuple(term for term in terms if not re.search(rf"(?<![\d.]){re.escape(_joined(term))}(?!\d)", held))
+
+
+def named_things(question: str) -> tuple[tuple[str, str], ...]:
+    """Return the things that a question names by a name and their kind, both apart: "the Halden tunnel", "the Halden
+    Tunnel". Kinds that texts leave out ("the Python language") do not count. Never raises.
+    """
+    found = dict[tuple[str, str], None]()
+    for name in required_names(question):
+        *begin, last = name.split()
+        after = re.search(rf"\b(?:the|an?) {re.escape(name)} ([^\W\d_]+)\b", question, re.IGNORECASE)
+        if after:
+            found[name, after[1]] = None
+        if begin:
+            found[" ".join(begin), last] = None
+    return tuple((name, kind) for name, kind in found if len(kind) >= MIN_KIND and not _KINDLESS & _singular(kind))
+
+
+def lacking_things(things: Iterable[tuple[str, str]], texts: Sequence[str]) -> tuple[str, ...]:
+    """Return those of `things` (name and kind) that none of `texts` is about: none has the kind in any form, and one
+    has a thing of another kind with the name ("Halden Bridge" where a tunnel is asked for). Never raises.
+    """
+    return tuple(
+        thing if len(thing := f"{name} {kind}") <= MAX_TERM else kind[:MAX_TERM]
+        for name, kind in things
+        if not _has_kind(kind.casefold(), texts)
+        and any(re.search(rf"(?<!\w){re.escape(name)} [A-Z][a-z]{{2,}}", text) for text in texts)
+    )
+
+
+def _singular(kind: str) -> set[str]:
+    return {kind.casefold(), kind.casefold().removesuffix("s")}
+
+
+def _has_kind(kind: str, texts: Sequence[str]) -> bool:
+    meant, held = form(kind), [text.casefold() for text in texts]
+    if any(kind.removesuffix("s") in text for text in held):
+        return True
+    return any(form(word) == meant for word in {word for text in held for word in _WORD.findall(text)})
 
 
 def all_numbers(question: str) -> tuple[str, ...]:

@@ -71,6 +71,10 @@ class Sites(Struct, frozen=True):
         return ONLY if self.only and not is_within(host, self.only) else ""
 
 
+ANY_SITE = Sites()
+"""No list: every site may be used."""
+
+
 def _hosts(entries: Iterable[str], name: str) -> Iterator[str]:
     for entry in entries:
         parts = [part for each in entry.split(",") if (part := each.strip())]

@@ -1,4 +1,4 @@
-"""Quality of a source: primary sources weigh more, copies and outdated pages less."""
+"""Quality of a source: primary sources weigh more; copies, outdated pages and those full of advertisements less."""
 
 import re
 
@@ -13,7 +13,10 @@ MOST = 0.05
 """Highest weight, and as a negative one the lowest."""
 
 PRIMARY, SITE, IN_TIME = 0.03, 0.01, 0.01
-FARM, OUTDATED = -0.05, -0.02
+FARM, OUTDATED, ADVERTISING = -0.05, -0.02, -0.02
+
+MANY_ADS = 10
+"""Advertisements for each 5,000 characters of text (see `Page.ads`) from which on they count: one every 80 words."""
 
 _PRIMARY_KINDS = frozenset(("paper", "official", "documentation", "encyclopaedia"))
 _WEB = ("http://", "https://")
@@ -62,11 +65,14 @@ def least_year(question: str, year: int) -> int:
     return max((int(term) for term in required_terms(question) if _YEAR.fullmatch(term)), default=0)
 
 
-def quality(url: str, *, doi: str = "", date: str = "", site: str = "", since: int = 0, year: int) -> Quality:
+def quality(
+    url: str, *, doi: str = "", date: str = "", site: str = "", ads: int = 0, since: int = 0, year: int
+) -> Quality:
     """Return the quality of a source of the web; other sources (documents of a corpus) are neutral. Never raises.
 
     `date` (YYYY, YYYY-MM or YYYY-MM-DD) counts only if pages should date from `since` or later (0: any); a date after
-    the present `year` is not believed. `site` is the name of its journal or site.
+    the present `year` is not believed. `site` is the name of its journal or site, `ads` the number of advertisements
+    for each 5,000 characters.
     """
     if not url.startswith(_WEB):
         return NEUTRAL
@@ -80,6 +86,7 @@ def quality(url: str, *, doi: str = "", date: str = "", site: str = "", since: i
         (IN_TIME, f"date {published}", published >= max(since, 1)),
         (OUTDATED, f"date {published}", 0 < published < since),
         (SITE, "site named", bool(site.strip())),
+        (ADVERTISING, "many advertisements", ads >= MANY_ADS),
     )
     held = [(weight, f"{sign}: {'up' if weight > 0 else 'down'}") for weight, sign, holds in signs if holds]
     weight = round(sum(weight for weight, _ in held), 4)

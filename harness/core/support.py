@@ -24,6 +24,7 @@ from harness.core.equivalence.reading import read as read_words
 from harness.core.qualifiers import overstatement
 from harness.core.reading_calibration import ReadingCalibration
 from harness.core.text import sentences
+from harness.core.worded_numbers import in_digits, years_of_decades
 
 MIN_COVERAGE = 0.5
 """Least share (0..1) of the sentence's content words that the quotation must have, without a model."""
@@ -92,6 +93,7 @@ def supports(
     if is_repeated(sentence, quotation):
         return Support(True, (), 1.0, 1.0)
     probability = None if read is None else round(read.supports, 4)
+    sentence, quotation = in_digits(sentence, quotation)
     said, quoted = read_words(sentence), read_words(quotation)
     if not (said.whole and quoted.whole):
         return Support(False, ("too long to compare",), 0.0, probability)
@@ -155,7 +157,8 @@ def _contradictions(sentence: str, quotation: str, pair: Comparison, known: set[
     numbers, _ = unmatched_quantities(said.quantities, quoted.quantities, reworded=True)
     if numbers:
         yield f"the quotation does not have the number {', '.join(f'{q.value} {q.unit}'.strip() for q in numbers)}"
-    if dates := sorted((said.dates | said.times) - quoted.dates - quoted.times):
+    other = (said.dates | said.times) - quoted.dates - quoted.times
+    if dates := sorted(other | years_of_decades(sentence, quotation)):
         yield f"the quotation does not have the date {', '.join(dates)}"
     if names := identities(word for word in pair.only_a if word.form not in known and not _UNSPACED.search(word.plain)):
         yield f"the quotation does not name {', '.join(names[:5])}"

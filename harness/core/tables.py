@@ -143,7 +143,7 @@ class KnowledgeHistoryColumns(NamedTuple):
 
 class LibraryColumns(NamedTuple):
     """Own columns of a passage: the digest of its document, the document's URL and title, what kind of source it is,
-    and the engine or reader that brought it.
+    the engine or reader that brought it, and its language ("" if that is not certain; `None` in older rows).
     """
 
     document: str
@@ -151,6 +151,7 @@ class LibraryColumns(NamedTuple):
     title: str
     source: str
     engine: str
+    language: str | None = None
 
 
 class TokenColumns(NamedTuple):
@@ -177,7 +178,7 @@ class TableColumns(Struct, frozen=True):
     `text` names the column of the query, `payload` that of the answer. `own` holds the columns that only this table
     has: first those that may not be NULL. Rows are compared by meaning only where the `scope` columns are equal.
     `indexes` are further ones: the columns of each, the tenant first. `words` are the columns that are found by their
-    words, the weightiest first.
+    words, the weightiest first. `added` are own columns, the last ones, that older databases get: they may be NULL.
     """
 
     name: str
@@ -187,6 +188,7 @@ class TableColumns(Struct, frozen=True):
     scope: tuple[str, ...] = ()
     indexes: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     words: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
 
     @property
     def own_names(self) -> tuple[str, ...]:
@@ -241,6 +243,7 @@ COLUMNS: Mapping[str, TableColumns] = MappingProxyType(
                     "last_used_at": ("tenant", "last_used_at"),
                 },
                 words=("title", "text"),
+                added=("language",),
             ),
             TableColumns(TOKENS, "name", "token", TokenColumns, ("user_id",)),
             TableColumns(

@@ -6,7 +6,7 @@ characters and encodes as UTF-8.
 
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -71,13 +71,13 @@ def words(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
-def content_words(text: str) -> list[str]:
-    """Return the words that carry meaning, in order: no function words, contracted or not, no single letters.
+def content_words(text: str, stop_words: Collection[str] = STOP_WORDS) -> list[str]:
+    """Return the words that carry meaning, in order: no `stop_words`, contracted or not, no single letters.
 
     A possessive or contracted ending is removed: "the API's limit" gives "api" and "limit", "what's" nothing.
     """
     bare = (_CLITIC.sub("", word) for word in words(text) if not _NEGATED.search(word))
-    return [word for word in bare if len(word) > 1 and word not in STOP_WORDS]
+    return [word for word in bare if len(word) > 1 and word not in stop_words]
 
 
 @lru_cache(maxsize=STEMS_HELD)

@@ -25,11 +25,11 @@ from harness.library.held_passages import (
 )
 from harness.library.library_engine import LibraryEngine
 from harness.library.library_index import LibraryIndex
-from harness.library.library_search import Condition, FoundPassage, LibrarySearch
-from harness.ports import Embedder, Progress, Reader, Store, silent
+from harness.library.library_search import Condition, FoundPassage, LibrarySearch, in_language
+from harness.ports import Embedder, LanguageDetector, Progress, Reader, Store, silent
 from harness.settings import Settings
 
-__all__ = ["FoundPassage", "HeldPassage", "Library", "LibraryPolicy", "ReadDocument"]
+__all__ = ["FoundPassage", "HeldPassage", "Library", "LibraryPolicy", "ReadDocument", "in_language"]
 
 MAX_PASSAGES = 100
 READ_FIRST = 20
@@ -61,7 +61,7 @@ class LibraryPolicy(Struct, frozen=True, kw_only=True):
 
 class Library:
     """Passages of one tenant, in rows that outlive the cached answers they came with. `rarity` is higher for a rarer
-    word.
+    word. `detector` finds the language of passages; without one, they have the language that their page declares.
 
     Caching an answer indexes nothing: `update` adds the passages of all answers cached since, by any process.
     """
@@ -76,6 +76,7 @@ class Library:
         reader: Reader | None = None,
         rarity: Callable[[str], int] = len,
         clock: Callable[[], float] = time.time,
+        detector: LanguageDetector | None = None,
     ) -> None:
         self._store = store
         self._tenant = tenant
@@ -91,6 +92,7 @@ class Library:
             max_bytes=int(policy.max_mb * MIB),
             writes=policy.writes,
             clock=clock,
+            detector=detector,
         )
         self._search = LibrarySearch(
             store, embedder, tenant=tenant, volatile_ttl=policy.volatile_ttl, reader=reader, rarity=rarity, clock=clock

@@ -13,10 +13,12 @@ from harness.core.chunking import in_context, passages
 from harness.core.entries import Entry
 from harness.core.freshness import is_volatile
 from harness.core.keys import canonical_url
-from harness.core.page_numbers import PageStarts, starts_in
+from harness.core.languages import is_written_in, primary_tag
+from harness.core.page_numbers import PageStarts, checked_starts, shifted_starts, starts_in
 from harness.core.search_engines import LIBRARY
 from harness.core.tables import KNOWLEDGE, PAGES, SEARCHES, LibraryColumns
 from harness.core.text import clean, one_line
+from harness.ports import LanguageDetector
 
 SourceKind: TypeAlias = Literal["snippet", "page", "file", "knowledge"]
 """An excerpt among search results, a page of the web, a file of the user, an entry of the knowledge base."""
@@ -25,12 +27,14 @@ MAX_DOCUMENT_CHARS = 200_000
 """Characters of one document that are kept, about 200 passages."""
 MAX_TITLE_CHARS = 300
 MAX_URL_CHARS = 2_000
+MAX_TAG_CHARS = 100
 
 
 class ReadDocument(Struct, frozen=True, kw_only=True):
     """A text that was read: `engine` is the engine or page reader that brought it, `found_by` the query, `knowledge`
     the id of a document of knowledge. Times are seconds since the epoch; `expires_at` is when the cached answer expires
-    that it came with. `page_starts` are the places in `text` at which the pages of a PDF begin.
+    that it came with. `page_starts` are the places in `text` at which the pages of a PDF begin. `language` is the tag
+    that the document declares, if it does.
     """
 
     url: str
@@ -43,6 +47,7 @@ class ReadDocument(Struct, frozen=True, kw_only=True):
     fetched_at: float
     expires_at: float
     page_starts: PageStarts = ()
+    language: str = ""
 
     @property
     def id(self) -> str:
@@ -70,7 +75,9 @@ class PassageDetails(Struct, frozen=True, omit_defaults=True):
 
 
 class HeldPassage(Struct, frozen=True, kw_only=True):
-    """A passage of the library. Times are seconds since the epoch: the text was `fetched_at` then."""
+    """A passage of the library. Times are seconds since the epoch: the text was `fetched_at` then. `language` is a
+    primary tag of BCP 47, "" if it is not certain, or not known as of older rows.
+    """
 
     key: str
     text: str
@@ -85,6 +92,7 @@ class HeldPassage(Struct, frozen=True, kw_only=True):
     fetched_at: float
     expires_at: float
     page_starts: PageStarts = ()
+    language: str = ""
 
     @property
     def in_context(self) -> str:
@@ -100,8 +108,7 @@ class HeldPassage(Struct, frozen=True, kw_only=True):
     @property
     def page_starts_under_heading(self) -> PageStarts:
         """Starts of pages in the text under its heading."""
-        before = len(self.under_heading) - len(self.text)
-        return tuple((before + at, page) for at, page in self.page_starts)
+        return shifted_starts(self.page_starts, len(self.under_heading) - len(self.text))
 
 
 def passage_key(text: str) -> str:
@@ -109,10 +116,12 @@ def passage_key(text: str) -> str:
     return sha256(text.encode(errors="replace")).hexdigest()
 
 
-def rows_of(document: ReadDocument, expires_at: float) -> list[Entry]:
-    """Return the rows of a document's passages, in order, without vectors. A passage that it has twice counts once."""
+def rows_of(document: ReadDocument, expires_at: float, detector: LanguageDetector | None = None) -> list[Entry]:
+    """Return the rows of a document's passages, in order, without vectors. A passage that it has twice counts once. Its
+    language is the one that the document declares, if the passage is in a script of that; else `detector` finds it.
+    """
     own = LibraryColumns(document.id, document.url, document.title, document.source, document.engine)
-    fetched, rows = document.fetched_at, dict[str, Entry]()
+    declared, fetched, rows = primary_tag(document.language), document.fetched_at, dict[str, Entry]()
     cut = passages(document.text[:MAX_DOCUMENT_CHARS])
     starts = starts_in((passage.text for passage in cut), document.text, document.page_starts)
     for position, (passage, paged) in enumerate(zip(cut, starts, strict=True)):
@@ -120,8 +129,16 @@ def rows_of(document: ReadDocument, expires_at: float) -> list[Entry]:
         details = msgspec.json.encode(
             PassageDetails(passage.section, position, document.found_by, document.knowledge, paged)
         )
-        rows.setdefault(key, Entry(key, passage.text, details, fetched, expires_at, fetched, own))
+        if key not in rows:
+            told = own._replace(language=_language(passage.text, declared, detector))
+            rows[key] = Entry(key, passage.text, details, fetched, expires_at, fetched, told)
     return list(rows.values())
+
+
+def _language(text: str, declared: str, detector: LanguageDetector | None) -> str:
+    if declared and is_written_in(text, declared):
+        return declared
+    return "" if detector is None else detector.language(text)
 
 
 def passage_of(entry: Entry) -> HeldPassage | None:
@@ -144,6 +161,7 @@ def passage_of(entry: Entry) -> HeldPassage | None:
         fetched_at=entry.created_at,
         expires_at=entry.expires_at,
         page_starts=details.page_starts,
+        language=primary_tag(entry.own.language or ""),
     )
 
 
@@ -191,16 +209,9 @@ def _document(
             knowledge=entry.key if source == "knowledge" else "",
             fetched_at=_updated_at(value, entry.created_at) if source == "knowledge" else entry.created_at,
             expires_at=entry.expires_at,
-            page_starts=_page_starts(value) if source == "page" else (),
+            page_starts=checked_starts(value.get("page_starts")) if source != "knowledge" else (),
+            language=str(value.get("language") or "")[:MAX_TAG_CHARS] if source == "page" else "",
         )
-
-
-def _page_starts(value: dict[str, object]) -> PageStarts:
-    """Return where the pages of a cached page begin; nothing if that is damaged."""
-    try:
-        return msgspec.convert(value.get("page_starts", ()), PageStarts)
-    except msgspec.ValidationError:
-        return ()
 
 
 def _updated_at(value: dict[str, object], created_at: float) -> float:

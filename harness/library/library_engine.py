@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from harness.core.page_numbers import joined_starts
 from harness.core.search_engines import LIBRARY
 from harness.library.held_passages import HeldPassage
 from harness.library.library_search import FoundPassage
@@ -36,13 +37,16 @@ def results_of(passages: Sequence[HeldPassage]) -> list[SearchResult]:
     sources: dict[str, list[HeldPassage]] = {}
     for each in passages:
         sources.setdefault(each.url, []).append(each)
-    return [
-        SearchResult(title=held[0].title, href=url, body="\n\n".join(_in_order(held))) for url, held in sources.items()
-    ]
+    return [_result(url, held) for url, held in sources.items()]
 
 
-def _in_order(held: Sequence[HeldPassage]) -> list[str]:
-    return [each.under_heading for each in sorted(held, key=_place)]
+def _result(url: str, held: Sequence[HeldPassage]) -> SearchResult:
+    ordered = sorted(held, key=_place)
+    texts = [each.under_heading for each in ordered]
+    result = SearchResult(title=held[0].title, href=url, body="\n\n".join(texts))
+    if starts := joined_starts(texts, (each.page_starts_under_heading for each in ordered), between=2):
+        result["page_starts"] = starts
+    return result
 
 
 def _place(passage: HeldPassage) -> tuple[str, str, int]:

@@ -14,7 +14,7 @@ from harness.core.freshness import HOUR, NEVER
 from harness.core.tables import EVIDENCE, LIBRARY, READ, EvidenceColumns, library_mark
 from harness.errors import EmbeddingError
 from harness.library.held_passages import ReadDocument, documents_in, rows_of
-from harness.ports import Embedder, Progress, Store, silent
+from harness.ports import Embedder, LanguageDetector, Progress, Store, silent
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +37,8 @@ LOCK_SECONDS = 1.0
 
 class LibraryIndex:
     """Passages of one tenant. `ttl` (seconds) keeps a passage longer than the answer it came with; `max_bytes` limits
-    their size: the least recently used are deleted. Without `writes`, nothing is added.
+    their size: the least recently used are deleted. Without `writes`, nothing is added. `detector` finds the language
+    of passages.
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class LibraryIndex:
         max_bytes: int,
         writes: bool,
         clock: Callable[[], float],
+        detector: LanguageDetector | None = None,
     ) -> None:
         self._store = store
         self.embedder = embedder
@@ -58,6 +60,7 @@ class LibraryIndex:
         self._max_bytes = max_bytes
         self._writes = writes
         self._clock = clock
+        self._detector = detector
         self._seen: set[tuple[str, int]] = set()
         self._embedded = False
         self._added = CHECK_SIZE_AFTER  # the size is checked at the first addition
@@ -139,7 +142,8 @@ class LibraryIndex:
             return 0
         if any(row.expires_at >= NEVER for row in held.values()):  # a document that a user added stays
             kept_until = NEVER
-        fresh = (self._renewed(row, held.get(row.key), now) for row in rows_of(document, min(kept_until, NEVER)))
+        cut = rows_of(document, min(kept_until, NEVER), self._detector)
+        fresh = (self._renewed(row, held.get(row.key), now) for row in cut)
         rows = self._with_vectors([row for row in fresh if row is not None], until)
         self._store.rows.replace(LIBRARY, self._tenant, rows, instead_of={"document": document.id})
         self._embedded = self._embedded and all(row.embedder == self.embedder.id for row in rows)

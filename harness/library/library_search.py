@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from harness.core.entries import Entry
 from harness.core.freshness import is_volatile
+from harness.core.languages import checked_language
 from harness.core.rank_fusion import reciprocal_rank_fusion
 from harness.core.tables import KNOWLEDGE, LIBRARY
 from harness.core.text import content_words, one_line, words
@@ -30,6 +31,16 @@ MAX_READ_CHARS = 1_200
 """Characters of a passage, with its title, that are read."""
 
 Condition = Callable[[HeldPassage], bool]
+
+
+def in_language(tag: str) -> Condition:
+    """Return the condition for passages in the language of a tag (`de`, `de-AT`), for any passage with "".
+
+    Raises:
+        InvalidInput: an invalid tag or an unknown language.
+    """
+    language = checked_language(tag) if tag else ""
+    return lambda passage: language in {"", passage.language}
 
 
 class FoundPassage(Struct, frozen=True, kw_only=True):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from harness.errors import InvalidInput
 from harness.models.fallback_embedder import FirstAvailable
 from harness.models.local.embedder import MiniLM
-from harness.ports import Embedder, LanguageModel, Reader, Verifier
+from harness.ports import Embedder, LanguageDetector, LanguageModel, Reader, Verifier
 from harness.settings import Settings, key_in
 from harness.storage.forks import cached_property
 
@@ -94,6 +94,13 @@ class Models:
 
         run = None if self._replay is None else self._replay.run
         return MiniLMReader(calibration_file(self.settings), None if run is None else run.calibration)
+
+    @property
+    def language_detector(self) -> LanguageDetector:
+        """The model that finds the language of a text."""
+        from harness.models.local.language_detector import CompactLanguageDetector
+
+        return CompactLanguageDetector()
 
     @cached_property
     def language_model(self) -> LanguageModel | None:

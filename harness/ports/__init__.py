@@ -3,6 +3,7 @@
 from harness.ports.admin import Admin
 from harness.ports.audits import Audits
 from harness.ports.embedder import Embedder, Vectors
+from harness.ports.language_detector import LanguageDetector
 from harness.ports.language_model import Completion, LanguageModel, Message
 from harness.ports.listings import NOTHING, Listings
 from harness.ports.locks import Locks
@@ -24,6 +25,7 @@ __all__ = [
     "Completion",
     "Embedder",
     "EngineChain",
+    "LanguageDetector",
     "LanguageModel",
     "Listings",
     "Locks",

@@ -3,11 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired, Protocol, TypedDict, runtime_checkable
 
+from harness.core.page_numbers import PageStarts
+
 
 class SearchResult(TypedDict):
     """One result of a search engine, in the shape that DuckDuckGo's have, and what else the engine says about the
     source. `body` is plain text. `date` is YYYY, YYYY-MM or YYYY-MM-DD; `authors` is in one line; `site` is the
-    journal or the place of publication; `full_text` is the URL of its text where that is open.
+    journal or the place of publication; `full_text` is the URL of its text where that is open. `page_starts` are the
+    places in `body` at which the pages of a PDF begin.
     """
 
     title: str
@@ -18,6 +21,7 @@ class SearchResult(TypedDict):
     site: NotRequired[str]
     doi: NotRequired[str]
     full_text: NotRequired[str]
+    page_starts: NotRequired[PageStarts]
 
 
 class SearchEngine(Protocol):

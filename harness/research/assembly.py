@@ -10,12 +10,14 @@ from msgspec.structs import replace
 from harness.core.sites import Sites
 from harness.errors import InvalidInput, ReaderError
 from harness.ports import LanguageModel, Reader
+from harness.research.budget import budget_of
 from harness.research.evidence import UNREAD
 from harness.research.fingerprint import Code, code_of
 from harness.research.gathering import Round
 from harness.research.model_for_run import ModelForRun
 from harness.research.model_planner import ModelPlanner
 from harness.research.planner import RulePlanner
+from harness.research.rules import rules_of
 from harness.research.run import Researcher, Writer
 from harness.research.services import ResearchServices
 from harness.settings import GatheringSettings, RecordedRun, Settings, WritingSettings
@@ -39,7 +41,7 @@ def researcher_of(
 
     Raises:
         InvalidInput: sub-questions or a limit of cost are wanted, but there is no model, or no price of it; a list of
-            sites has an entry that is not a host.
+            sites has an entry that is not a host; a rule cannot be used.
     """
     gathering: GatheringSettings = run or settings
     writing: WritingSettings = run or settings
@@ -47,10 +49,18 @@ def researcher_of(
     if model is None and run is None and gathering.depth > 1:
         raise InvalidInput("depth above 1 needs a language model, which finds the sub-questions: name one with --model")
     epoch = run.epoch if run else epoch
-    planner = RulePlanner(gathering.follow_ups)
+    rules_of(writing.rules)  # refuses one that cannot be used
+    planner = RulePlanner(gathering.follow_ups, writing.rules)
     if model is not None:
         model = ModelForRun(model, settings.model_total_timeout)
-        planner = ModelPlanner(model, writing.prompts, epoch=epoch, follow_ups=gathering.follow_ups)
+        planner = ModelPlanner(
+            model,
+            writing.prompts,
+            epoch=epoch,
+            follow_ups=gathering.follow_ups,
+            rules=writing.rules,
+            budget=budget_of(gathering, model.name, _answer_tokens(settings, run)),
+        )
     answering = _usable(services.answering) if services.answering and writing.reading else None
     return Researcher(
         replace(services, planner=planner, answering=answering),

@@ -40,19 +40,23 @@ class Budget(Struct, frozen=True):
             return f"{cache.tokens:,} of {self.max_tokens:,} tokens are spent"
         return f"{self.cost(cache):.4g} of {self.max_cost or 0:.4g} are spent on the model"
 
-    def prompt_tokens(self, cache: Cache) -> float:
-        """Return the most tokens of a prompt that still can be paid, with the longest answer; infinity without a
+    def prompt_tokens(self, cache: Cache, *, answers: int = 1) -> float:
+        """Return the most tokens of prompts that still can be paid, with so many longest answers; infinity without a
         limit.
         """
-        left = math.inf if self.max_tokens is None else self.max_tokens - cache.tokens - self.answer_tokens
+        answered = answers * self.answer_tokens
+        left = math.inf if self.max_tokens is None else self.max_tokens - cache.tokens - answered
         if self.max_cost is None:
             return left
-        money = self.max_cost - self.cost(cache) - self.answer_tokens * self.prices[1]
+        money = self.max_cost - self.cost(cache) - answered * self.prices[1]
         return min(left, money / self.prices[0] if self.prices[0] else math.copysign(math.inf, money))
 
-    def allows(self, messages: Sequence[Message], cache: Cache) -> bool:
-        """Return whether a prompt, about `CHARS_A_TOKEN` characters a token, and its answer can still be paid."""
-        return sum(len(each["content"]) for each in messages) / CHARS_A_TOKEN <= self.prompt_tokens(cache)
+    def allows(self, messages: Sequence[Message], cache: Cache, *, answers: int = 1) -> bool:
+        """Return whether these messages, about `CHARS_A_TOKEN` characters a token, and so many answers can still be
+        paid.
+        """
+        length = sum(len(each["content"]) for each in messages)
+        return length / CHARS_A_TOKEN <= self.prompt_tokens(cache, answers=answers)
 
 
 def budget_of(gathering: GatheringSettings, model: str, answer_tokens: int) -> Budget:

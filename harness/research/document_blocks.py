@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 from harness.core.text import clean, one_line
+from harness.research.figures import FIGURES, Figure, as_png, figure_of
 from harness.research.planner import KEY_POINTS
 from harness.research.report import DISAGREEMENTS, Citation, CitedSource, Report
 from harness.research.reports import NO_REPORT, front_matter
@@ -30,14 +31,17 @@ class Document(Protocol):
     def title(self, text: str) -> None:
         """Add the title."""
 
-    def heading(self, text: str) -> None:
-        """Add the heading of a section."""
+    def heading(self, text: str, *, picture: bool = False) -> None:
+        """Add the heading of a section; `picture`: a picture follows."""
 
     def paragraph(self, pieces: Sequence[Piece], *, bullet: bool = False, remark: bool = False) -> None:
         """Add a paragraph, one entry of a list (`bullet`), or a remark about the report."""
 
     def table(self, rows: Sequence[Sequence[Sequence[Piece]]], *, head: bool, widths: Sequence[float]) -> None:
         """Add a table; `head`: the first row has the names of the columns. Widths are shares of the page's."""
+
+    def picture(self, png: bytes, text: str) -> None:
+        """Add a picture as wide as the page, with a text for readers who do not see it."""
 
     def source(self, source: CitedSource) -> None:
         """Add an entry of the list of sources, with its number and a link."""
@@ -50,16 +54,19 @@ def fill(document: Document, saved: SavedReport, now: float) -> None:
     if report.remark:
         document.paragraph([Piece(plain(report.remark))], remark=True)
     for section, paragraphs in report.sections:
-        document.heading(plain(section))
+        document.heading(plain(report.heading(section)))
         for sentences in paragraphs:
             if section == DISAGREEMENTS:
                 document.table(_compared(report, sentences), head=True, widths=(0.3, 0.55, 0.15))
             else:
                 document.paragraph(list(_cited(sentences)), bullet=section == KEY_POINTS)
+    if figure := figure_of(report):
+        _add_figure(document, figure, plain(report.heading(FIGURES)))
     quoted = [each for each in report.quotations if each.sentence != each.quotation]
-    _list(document, "Quotations", ([_mark(each), Piece(f" “{plain(each.quotation)}”")] for each in quoted))
-    _list(document, "Limits", ([Piece(plain(limit))] for limit in report.limits))
-    document.heading("Sources")
+    quotations = ([_mark(each), Piece(f" “{plain(each.quotation)}”")] for each in quoted)
+    _list(document, report.heading("Quotations"), quotations)
+    _list(document, report.heading("Limits"), ([Piece(plain(limit))] for limit in report.limits))
+    document.heading(plain(report.heading("Sources")))
     for source in report.sources:
         document.source(source)
     document.paragraph([Piece(report.checks)], remark=True)
@@ -68,10 +75,20 @@ def fill(document: Document, saved: SavedReport, now: float) -> None:
     document.table(about, head=False, widths=(0.2, 0.8))
 
 
+def _add_figure(document: Document, figure: Figure, heading: str) -> None:
+    document.heading(heading, picture=figure.drawn)
+    if figure.drawn:
+        document.picture(as_png(figure), plain(figure.caption))
+    document.paragraph([Piece(plain(figure.title))], remark=True)
+    rows = [[[Piece(plain(row.label))], [Piece(row.text)], [Piece(row.mark, row.number)]] for row in figure.rows]
+    names = [[Piece(plain(name))] for name in figure.columns]
+    document.table([names, *rows], head=True, widths=(0.45, 0.35, 0.2))
+
+
 def _list(document: Document, heading: str, entries: Iterable[Sequence[Piece]]) -> None:
     for place, pieces in enumerate(entries):
         if place == 0:
-            document.heading(heading)
+            document.heading(plain(heading))
         document.paragraph(pieces, bullet=True)
 
 

@@ -1,4 +1,4 @@
-"""Look of the charts, and their output as SVG: the same data gives the same bytes, and labels stay text.
+"""Look of the charts, and their output as SVG or PNG: the same data gives the same bytes, and labels of SVG stay text.
 
 The colours are those of Okabe and Ito (Color Universal Design, 2008), which colour-blind people can distinguish. For
 light backgrounds some are darkened to a contrast of 3 : 1, as WCAG 2.2 (1.4.11) requires. Backgrounds are transparent.
@@ -20,6 +20,9 @@ NARROW = (360, 300)
 """Width and height in CSS pixels."""
 TEXT = 9.5
 """Points: 12.7 CSS pixels, still above 11 if the picture shrinks a little."""
+LETTER = 7.2
+"""CSS pixels of a character at most."""
+DOTS = 200
 MAX_LABEL = 24
 LEAST_PLACES = 8
 """Bars and points are spaced as if there were at least this many."""
@@ -128,6 +131,20 @@ def drawn(figure: Any, look: Look, *, columns: int = 0, fewer: int = 0) -> bytes
     output = io.BytesIO()
     figure.savefig(output, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
     return output.getvalue().replace(b"'DejaVu Sans', sans-serif", b"system-ui, sans-serif")
+
+
+def painted(figure: Any) -> bytes:
+    """Return the figure as PNG on white, for documents: `DOTS` pixels an inch."""
+    output = io.BytesIO()
+    figure.savefig(output, format="png", dpi=DOTS, facecolor="white", metadata={"Software": None})
+    return output.getvalue()
+
+
+def name_bars(axes: Any, bars: Any, names: Sequence[str], look: Look) -> None:
+    """Write the value at the end of each bar, if there is room for all."""
+    room = 0.85 * look.size[0] / max(len(names), LEAST_PLACES)
+    if max(len(line) for name in names for line in name.splitlines()) * LETTER <= room:
+        axes.bar_label(bars, names, padding=2)
 
 
 def name_places(axes: Any, names: Sequence[str], look: Look) -> None:

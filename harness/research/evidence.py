@@ -9,7 +9,6 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,27 +16,30 @@ from msgspec.structs import replace
 from harness.cache import Cache
 from harness.core.dangling import needs_previous
 from harness.core.disagreement import Said, disagreements
+from harness.core.openings import opening_factor
 from harness.core.rank_fusion import select_diverse
-from harness.core.required_terms import all_numbers, lacking, lacking_names, required_names, required_terms
+from harness.core.required_terms import (
+    all_numbers,
+    lacking,
+    lacking_names,
+    lacking_things,
+    named_things,
+    required_names,
+    required_terms,
+)
 from harness.core.text import stems
 from harness.errors import ReaderError
 from harness.ports import Reader, Vectors
 from harness.research.gathering import GatheredSource
 from harness.research.quotable_sentences import Sentence, promising_sentences
-from harness.research.relevance import MIN_SIMILARITY, MIN_WORDED_SIMILARITY, Wording, promise
+from harness.research.relevance import MIN_SIMILARITY, MIN_WORDED_SIMILARITY, Wording
 from harness.research.scoring import ChunkSet
+from harness.research.sentence_reading import Answering, Missing, parts_by_vectors, read_sentences
+from harness.research.sentence_runs import runs_of
 from harness.settings import WritingSettings
 
-MAX_READ = 40
-"""Most sentences that the reader reads, the most promising first: each takes 5 to 20 ms."""
-
-LACKING, LACKING_RELEVANCE = 0.1, 0.5
-"""Lower score of an excerpt whose passage lacks a year, version or number of the question, or its source a name; and
-the factor of its relevance.
-"""
-
-MAX_RUN = 3
-"""Most sentences in an excerpt. One sentence alone rarely names its subject."""
+LACKING = 0.1
+"""Lower score of an excerpt whose passage lacks a year, version or number of the question, or its source a name."""
 
 MAX_OVERLAP = 0.5
 """Two excerpts are duplicates if they share more than this share of the shorter one's words, the question's words
@@ -50,8 +52,10 @@ REPEATED = 0.93
 _FIRST = 0.5
 """Share of an excerpt's first sentence in its relevance; the rest is that of its likeliest sentence."""
 
-Missing: TypeAlias = Mapping[tuple[str, int], tuple[str, ...]]
-"""Terms and names of the question that each place (document, index of the chunk) lacks."""
+UNLIKELY = 0.15
+"""Least relevance of an excerpt that the reader has read, as a share of that of the likeliest sentence: one that is
+less likely to answer is about something else.
+"""
 
 UNREAD = "%s; until then a research does not check whether its sources answer the question"
 """Warning where the reader does not work."""
@@ -64,9 +68,10 @@ class Evidence(Struct, frozen=True):
     source.
 
     `similarity` is the cosine similarity of question and excerpt (0..1), `score` the ranking score. `lacks` are the
-    years, versions and numbers of the question that its passage does not have; `relevance` (0..1) is how
-    likely it answers, by reader and vectors; `None` without a reader. `part` is the place of the sub-question that it
-    is about. `disagrees` is the number of a disagreement if it is one of its statements, else 0.
+    years, versions and numbers of the question that its passage does not have; `relevance` (0..1) is how likely it
+    answers, by reader and vectors; `None` without a reader. `part` is the place of the sub-question that it is
+    about, `of_part` (0..1) how likely it answers that one; it is `unlikely` if the reader says so. `disagrees` is
+    the number of a disagreement if it is one of its statements, else 0.
     """
 
     sentences: tuple[str, ...]
@@ -81,6 +86,8 @@ class Evidence(Struct, frozen=True):
     part: int = 0
     disagrees: int = 0
     stems: frozenset[str] = frozenset()
+    of_part: float = 0.0
+    unlikely: bool = False
 
 
 class Excerpt(Struct, frozen=True, array_like=True):
@@ -173,16 +180,16 @@ def find_evidence(
         return []
     titles = list(dict.fromkeys(sentence.source.title for sentence in likely))
     texts = [*titles, *parts, *(sentence.text for sentence in likely)]
-    vectors = chunk_set.embedder.embed(texts)
+    vectors = chunk_set.vectors_of(texts)
     title_similarity = dict(zip(titles, (vectors[: len(titles)] @ chunk_set.question_vector).tolist(), strict=True))
     whole = (chunk_set.question, chunk_set.question_vector)
     questions = [(part, vectors[len(titles) + place]) for place, part in enumerate(parts)] or [whole]
     vectors, least = vectors[len(titles) + len(parts) :], math.inf
     missing = _missing(likely, chunk_set.question)
-    answering = _Answering(None, _parts_by_vectors(vectors, questions))
+    answering = Answering(None, parts_by_vectors(vectors, questions))
     if reader is not None:
         read = [*questions, whole] if parts else questions
-        answering, least = _relevance(likely, vectors, read, chunk_set, reader, missing), reader.calibration.answers
+        answering, least = read_sentences(likely, vectors, read, chunk_set, reader, missing), reader.calibration.answers
         if max(answering.relevance or ()) < least:
             return []
     ranked = sorted(
@@ -191,11 +198,16 @@ def find_evidence(
     )
     weight = writing.reading_weight
     if reader is not None:  # what answers comes first; the rest is about everything that belongs to it
-        first = max(ranked, key=lambda each: _merit(each, weight))
-        ranked = [first, *(each for each in ranked if each is not first)]
+        by_part = [_about(ranked, part) for part in range(len(questions))]
+        firsts = [
+            max(about, key=lambda each: _opening_merit(each, questions[each.part][0], weight))
+            for about in by_part
+            if about
+        ]
+        ranked = [*firsts, *(each for each in ranked if not any(each is first for first in firsts))]
     ranked = [each for each in ranked if _is_relevant(each, wanted, least)]
     chosen = select_diverse(
-        ranked,
+        [each for each in ranked if not each.unlikely],
         limit=writing.max_evidence,
         document=lambda evidence: evidence.source.url,
         per_document=writing.per_source,
@@ -214,6 +226,11 @@ def _about(ranked: Sequence[Evidence], part: int) -> list[Evidence]:
 
 def _merit(found: Evidence, weight: float) -> float:
     return weight * (found.relevance or 0.0) + (1 - weight) * found.score
+
+
+def _opening_merit(found: Evidence, question: str, weight: float) -> float:
+    """Return the merit of an excerpt as the first one about a question."""
+    return opening_factor(found.sentences[0], question) * _merit(replace(found, relevance=found.of_part), weight)
 
 
 def _disagreeing(
@@ -257,62 +274,21 @@ def _is_repeat(text: str, quoted: Sequence[str], vectors: Mapping[str, Vectors])
     )
 
 
-class _Answering(Struct, frozen=True):
-    """For each sentence: how likely it answers (0..1; `None` without a reader), and which part of the question."""
-
-    relevance: Sequence[float] | None
-    part: Sequence[int]
-
-
-def _parts_by_vectors(vectors: Vectors, questions: Sequence[tuple[str, Vectors]]) -> list[int]:
-    near = [(vectors @ vector).tolist() for _, vector in questions]
-    return [max(range(len(questions)), key=lambda part: near[part][place]) for place in range(len(vectors))]
-
-
-def _relevance(
-    likely: Sequence[Sentence],
-    vectors: Vectors,
-    questions: Sequence[tuple[str, Vectors]],
-    chunk_set: ChunkSet,
-    reader: Reader,
-    missing: Missing,
-) -> _Answering:
-    """Return how likely (0..1) each sentence answers the last question, the whole one, and which of the others it
-    answers best, by reader and vectors; half of that where something is `missing`. Only the most promising ones are
-    read; the others are 0.
-    """
-    parts = questions[:-1] or questions
-    of_part, by_part = _parts_by_vectors(vectors, parts), [0.0] * len(likely)
-    found, calibration = [0.0] * len(likely), reader.calibration.with_vectors_of(chunk_set.embedder.id)
-    for part, (question, vector) in enumerate(questions):
-        near, wanted = (vectors @ vector).tolist(), chunk_set.wording
-        promises = [promise(similar, wanted.share(each.stems)) for similar, each in zip(near, likely, strict=True)]
-        most = MAX_READ if part == len(questions) - 1 else MAX_READ // len(parts)
-        best = sorted(range(len(likely)), key=lambda place: -promises[place])[:most]
-        read = reader.answers(question, [likely[place].in_context for place in best])
-        for place, probability in zip(best, read, strict=True):
-            factor = LACKING_RELEVANCE if missing[likely[place].place] else 1.0
-            relevance = factor * calibration.relevance(probability, near[place])
-            if part == len(questions) - 1:
-                found[place] = relevance
-            if part < len(parts) and relevance > by_part[place]:
-                by_part[place], of_part[place] = relevance, part
-    return _Answering(found, of_part)
-
-
 def _missing(likely: Sequence[Sentence], question: str) -> Missing:
     """Return, for each place, the years, versions and numbers of the question that its chunk lacks, and the names that
     its whole source lacks: a text seldom repeats the name of its subject. A name that most sources have is the subject
-    of all.
+    of all. A thing that no source is about ("the Halden tunnel") is missing everywhere.
     """
     terms, names, sources = required_terms(question), required_names(question), {each.source for each in likely}
-    absent = {each: lacking_names(names, "\n".join((each.title, *each.texts))) for each in sources}
+    texts = {each: "\n".join((each.title, *each.texts)) for each in sources}
+    absent = {each: lacking_names(names, text) for each, text in texts.items()}
+    nowhere = lacking_things(named_things(question), list(texts.values()))
     often = Counter(name for lacks in absent.values() for name in lacks)
     found: dict[tuple[str, int], tuple[str, ...]] = {}
     for each in likely:
         if each.place not in found:
             rare = tuple(name for name in absent[each.source] if 2 * often[name] >= len(sources))
-            found[each.place] = lacking(terms, f"{each.source.title}\n{each.chunk.text}") + rare
+            found[each.place] = lacking(terms, f"{each.source.title}\n{each.chunk.text}") + rare + nowhere
     return found
 
 
@@ -331,17 +307,18 @@ def _excerpts(
     chunk_set: ChunkSet,
     title_similarity: Mapping[str, float],
     missing: Missing,
-    answering: _Answering,
+    answering: Answering,
     writing: WritingSettings,
 ) -> Iterator[Evidence]:
-    """Yield and score every run of up to `MAX_RUN` neighbouring sentences of one chunk."""
+    """Yield and score every run of neighbouring sentences of one chunk (see `runs_of`)."""
+    least = UNLIKELY * max(answering.relevance or (0.0,))
     of_excerpt, of_chunk, of_title, of_words = writing.ranking_weights
     question = chunk_set.question_vector
     for (document, chunk), group in groupby(range(len(likely)), key=lambda i: likely[i].place):
         indices = list(group)
         chunk_similarity = float(likely[indices[0]].chunk.vector @ question)
         lacks = missing[document, chunk]
-        for run in _runs(likely, indices):
+        for run in runs_of(likely, indices, chunk_set.wording.stems):
             first = likely[run[0]]
             similarity = _similarity(vectors[run], question)
             held = frozenset[str]().union(*(likely[i].stems for i in run))
@@ -353,32 +330,18 @@ def _excerpts(
                 + first.source.weight
                 - LACKING * bool(lacks)
             )
-            best, likeliest, relevance = None, run[0], answering.relevance
+            best, of_part, likeliest, relevance = None, 0.0, run[0], answering.relevance
             if relevance is not None:
                 likeliest = max(run, key=relevance.__getitem__)
-                best = round(_FIRST * relevance[run[0]] + (1 - _FIRST) * relevance[likeliest], 4)
+                best, of_part = (
+                    round(_FIRST * each[run[0]] + (1 - _FIRST) * each[likeliest], 4)
+                    for each in (relevance, answering.of_part)
+                )
             yield Evidence(
                 tuple(likely[i].text for i in run), first.source, document, chunk, first.position,
                 round(max(0.0, similarity), 4), round(score, 4), lacks, best, answering.part[likeliest], 0, held,
+                of_part, best is not None and best < least and answering.read.issuperset(run),
             )  # fmt: skip
-
-
-def _runs(likely: Sequence[Sentence], indices: Sequence[int]) -> Iterator[list[int]]:
-    """Yield runs of one, two, … `indices` whose sentences follow each other without a gap; none begins with a sentence
-    that needs the one before it, if that can be quoted, too.
-    """
-    positions = {likely[index].position for index in indices}
-    for start in range(len(indices)):
-        first = likely[indices[start]]
-        if first.before and first.position - 1 in positions and not needs_previous(first.before):
-            continue
-        run = [indices[start]]
-        yield run
-        for index in indices[start + 1 : start + MAX_RUN]:
-            if likely[index].position != likely[run[-1]].position + 1:
-                break
-            run = [*run, index]
-            yield run
 
 
 def _similarity(vectors: Vectors, question: Vectors) -> float:

@@ -1,37 +1,36 @@
 """Extractive writer: a report in which every sentence is quoted from a numbered source."""
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
 from harness.core.citations import is_quoted_in
-from harness.core.definitions import defines
+from harness.core.definitions import asks_what, defines
+from harness.core.rules import RuleName
 from harness.research.evidence import Evidence
 from harness.research.planner import ANSWER, KEY_POINTS, Plan
 from harness.research.report import DISAGREEMENTS, Citation, Report, cited_source
+from harness.research.rules import SHIPPED_RULES, Weights, rules_of
 
-ANSWER_EXCERPTS = 3
-"""Most excerpts before the sections that are wanted."""
 ANSWER_SENTENCES = 3
-LIKELY = 0.5
-"""Least relevance of a further excerpt in the answer, as a share of that of the first."""
-POINTS = 4
-"""Most excerpts among the key points."""
 FURTHER = "Further"
-_WHAT_IS = re.compile(r"what(?: is|'s|’s| are| was| were)\b", re.IGNORECASE)
 
 
-def write_report(plan: Plan, evidence: Sequence[Evidence]) -> Report:
+def write_report(plan: Plan, evidence: Sequence[Evidence], rules: Mapping[RuleName, str] = SHIPPED_RULES) -> Report:
     """Arrange `evidence` (best first) in a report: the answer, at most `ANSWER_SENTENCES` sentences if the best excerpt
     of each sub-question is not longer; the key points; then a section for each sub-question, in which the excerpts of
     one source keep their order; then the statements that disagree. A section without evidence is left out.
 
     If a number of sections is wanted, all but the best excerpts are grouped by source, under the sources' titles; there
-    are as many sections as the evidence allows.
+    are as many sections as the evidence allows. `rules` replace the shipped ones by name, among them the weights.
+
+    Raises:
+        InvalidInput: a rule cannot be used, see `harness.core.rules`.
     """
+    weights = rules_of(rules).weights
     excerpts = [found for found in evidence if not found.disagrees]
-    placed = _by_source(plan, excerpts) if plan.wanted else _by_question(plan, excerpts, evidence[len(excerpts) :])
+    against = evidence[len(excerpts) :]
+    placed = _by_source(plan, excerpts, weights) if plan.wanted else _by_question(plan, excerpts, against, weights)
     paragraphs = [(section, found) for section, held in placed.items() for found in held]
     numbers: dict[str, int] = {}
     citations = list[Citation]()
@@ -70,18 +69,21 @@ def _citations(section: str, paragraph: int, found: Evidence, numbers: dict[str,
         )
 
 
-def _by_question(plan: Plan, excerpts: Sequence[Evidence], against: Sequence[Evidence]) -> dict[str, list[Evidence]]:
+def _by_question(
+    plan: Plan, excerpts: Sequence[Evidence], against: Sequence[Evidence], weights: Weights
+) -> dict[str, list[Evidence]]:
     """Place the excerpts: the best one of each part answers, and the next ones while the answer is short. Of the rest,
     the section of each sub-question has at least one, and the likeliest are key points, those first that say what a
     thing is.
     """
     answer = [_first(excerpts, part, question) for part, question in _questions(plan, excerpts)]
     rest = [found for found in excerpts if not any(found is first for first in answer)]
-    while rest and _length(answer) + len(rest[0].sentences) <= ANSWER_SENTENCES and _adds(answer[0], rest[0]):
+    least = weights.answer_share
+    while rest and _length(answer) + len(rest[0].sentences) <= ANSWER_SENTENCES and _adds(answer[0], rest[0], least):
         answer.append(rest.pop(0))
     compared = {sentence for found in against for sentence in found.sentences}
     rest = [each for found in rest if (each := _without(found, compared)).sentences]
-    likeliest = sorted(rest, key=lambda found: -(found.relevance or 0.0))[:POINTS]
+    likeliest = sorted(rest, key=lambda found: -(found.relevance or 0.0))[: weights.key_points]
     if plan.parts:  # the last point of a part goes to its section if nothing else does
         detailed = {found.part for found in rest if not any(found is each for each in likeliest)}
         last = {found.part: found for found in likeliest}
@@ -105,13 +107,13 @@ def _questions(plan: Plan, excerpts: Sequence[Evidence]) -> list[tuple[int, str]
 def _first(excerpts: Sequence[Evidence], part: int, question: str) -> Evidence:
     """Return the best excerpt about a part; for a question what something is, the best that says so, if one does."""
     about = [found for found in excerpts if found.part == part]
-    saying = [found for found in about if defines(found.sentences[0], question)] if _WHAT_IS.match(question) else []
+    saying = [found for found in about if defines(found.sentences[0], question)] if asks_what(question) else []
     return [*saying, *about][0]
 
 
-def _adds(first: Evidence, found: Evidence) -> bool:
-    """Return whether an excerpt belongs in the answer: it is nearly as likely to answer as the first one."""
-    return found.relevance is None or found.relevance >= LIKELY * (first.relevance or 0.0)
+def _adds(first: Evidence, found: Evidence, share: float) -> bool:
+    """Return whether an excerpt belongs in the answer: it is about as likely to answer as the first one."""
+    return found.relevance is None or found.relevance >= share * (first.relevance or 0.0)
 
 
 def _without(found: Evidence, compared: set[str]) -> Evidence:
@@ -123,12 +125,13 @@ def _length(excerpts: Sequence[Evidence]) -> int:
     return sum(len(found.sentences) for found in excerpts)
 
 
-def _by_source(plan: Plan, evidence: Sequence[Evidence]) -> dict[str, list[Evidence]]:
+def _by_source(plan: Plan, evidence: Sequence[Evidence], weights: Weights) -> dict[str, list[Evidence]]:
     """Put the best excerpts first and the others under the titles of their sources, in `plan.wanted` sections. Surplus
     sources share the last section; with too few sources, trailing excerpts get their own sections.
     """
     wanted = plan.wanted or 1
-    answering = max(1, min(ANSWER_EXCERPTS, len(evidence) - wanted + 1)) if wanted > 1 else len(evidence)
+    most = weights.answer_excerpts
+    answering = max(1, min(most, len(evidence) - wanted + 1)) if wanted > 1 else len(evidence)
     groups: dict[str, list[Evidence]] = {}
     for found in evidence[answering:]:
         groups.setdefault(found.source.url, []).append(found)

@@ -1,73 +1,286 @@
-"""Figure of a report: what sources say in numbers for the question, by year or by source, as a bar chart."""
+"""Figure of a report: numbers that quotations give for the question, by year or by source. Strict: a wrong figure is
+worse than none.
+"""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Literal
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 
-from harness.core.disagreement import Said, figures_for, years_of
-from harness.research.report import Report
+from harness.core.disagreement import MOST, Said, comparable, figures_for, is_near, years_of
+from harness.core.text import clean, one_line, shorten
+from harness.research.quoted_numbers import QuotedNumber, quoted_number, without_ranges, year_of
 
-LEAST_YEARS, LEAST_SOURCES = 3, 2
-MOST_BARS = 12
+if TYPE_CHECKING:
+    from harness.research.drawing import Look
+    from harness.research.report import Report
+
+FIGURES = "Figures"
+"""Section of a report that has the figure."""
+LEAST_YEARS, LEAST_SOURCES = 2, 3
+MOST_QUOTATIONS, MOST_ROWS = 200, 12
+MAX_RATIO = 100
+"""Values that differ by a larger factor are not drawn: the smaller ones would be invisible."""
+MAX_LABEL = 60
+BAR = 20
+"""Characters of the longest bar of a table."""
+GRID = "#88888850"
+"""Grid on any background."""
 YEAR = "year"
 
 
-class Figure(Struct, frozen=True):
-    """Bars: a label and a value each, and the numbers of the sources that say so; all values have one `unit` ("" for
-    none).
+class FigureRow(Struct, frozen=True):
+    """One value: its label (a year, or the title of its source), the upper end if it is a range (`value` is the lower
+    one), whether the quotation gives it as approximate, the number of its source, the page (0: none), and the place of
+    its citation among those of the report.
     """
 
+    label: str
+    value: float
+    high: float | None
+    about: bool
+    number: int
+    page: int
+    citation: int
+
+    @property
+    def text(self) -> str:
+        """The value in digits: "about 4,100,000", "-5", "4.1 to 4.3"."""
+        high = "" if self.high is None else f" to {_digits(self.high)}"
+        return f"{'about ' * self.about}{_digits(self.value)}{high}"
+
+    @property
+    def mark(self) -> str:
+        """The number of its source, and the page, as at the sentence."""
+        return f"[{self.number}, p. {self.page}]" if self.page else f"[{self.number}]"
+
+    @property
+    def top(self) -> float:
+        """The upper end, or the value."""
+        return self.value if self.high is None else self.high
+
+
+class Figure(Struct, frozen=True):
+    """Values of one quantity with one `unit` ("" for none), by year or by source. `left_out` counts earlier years
+    beyond the latest `MOST_ROWS` values.
+    """
+
+    by: Literal["year", "source"]
     unit: str
-    labels: tuple[str, ...]
-    values: tuple[float, ...]
-    sources: tuple[int, ...]
+    rows: tuple[FigureRow, ...]
+    left_out: int = 0
+
+    @property
+    def title(self) -> str:
+        """Name of the values."""
+        unit = f" ({self.unit})" if self.unit else ""
+        latest = f", the latest {len(self.rows)} of {len(self.rows) + self.left_out}" if self.left_out else ""
+        return f"Figures for the question, by {self.by}{unit}{latest}"
 
     @property
     def caption(self) -> str:
-        """Description of the bars, with their sources."""
-        by = "year" if all(label.isdecimal() and len(label) == 4 for label in self.labels) else "source"
-        numbers = ", ".join(f"[{number}]" for number in dict.fromkeys(self.sources))
-        return f"Figures for the question, by {by}{f' ({self.unit})' if self.unit else ''}. Sources: {numbers}"
+        """Description of the values, with their sources."""
+        return f"{self.title}. Sources: {', '.join(dict.fromkeys(row.mark for row in self.rows))}"
+
+    @property
+    def drawn(self) -> bool:
+        """Whether bars can be compared by eye: no value is more than `MAX_RATIO` times another."""
+        sizes = [abs(end) for row in self.rows for end in (row.value, row.top) if end]
+        return bool(sizes) and max(sizes) <= MAX_RATIO * min(sizes)
+
+    @property
+    def columns(self) -> tuple[str, str, str]:
+        """Names of the columns of the table: label, value, source."""
+        return self.by.capitalize(), f"Value ({self.unit})" if self.unit else "Value", "Quoted from"
+
+    @property
+    def bars(self) -> tuple[str, ...]:
+        """A bar of block characters for each row; none if they cannot be compared, or if a value is negative."""
+        if not self.drawn or any(row.value < 0 for row in self.rows):
+            return ()
+        most = max(row.top for row in self.rows)
+        eighths = [round(8 * BAR * row.top / most) for row in self.rows]
+        return tuple("█" * (each // 8) + " ▏▎▍▌▋▊▉"[each % 8].strip() for each in eighths)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the JSON object."""
+        rows = [{**to_builtins(row), "text": row.text} for row in self.rows]
+        return {"title": self.title, "drawn": self.drawn, **to_builtins(self), "rows": rows}
 
 
-def figure_of(report: Report) -> Figure | None:
-    """Return the figure of a report: values of at least `LEAST_YEARS` years, or values of `LEAST_SOURCES` sources that
-    differ; `None` if its quotations do not give them.
+class _Found(Struct, frozen=True):
+    """A number of the citation at `place` of those that are compared."""
+
+    place: int
+    unit: str
+    number: QuotedNumber
+    year: str
+
+
+def figure_of(report: "Report") -> Figure | None:
+    """Return the figure of a report: values of at least `LEAST_YEARS` years, or of `LEAST_SOURCES` sources of which two
+    differ; `None` if its verified quotations do not give them. A value has one quotation that says it in digits.
     """
-    cited = [each for each in report.citations if each.trusted and each.number]
+    cited = [(place, each) for place, each in enumerate(report.citations) if each.trusted and each.number][
+        :MOST_QUOTATIONS
+    ]
     titles = {source.number: source.title for source in report.sources}
-    said = [Said(each.sentence, each.url, titles.get(each.number, "")) for each in cited]
-    for unit, values in figures_for(report.title, said).items():
-        if unit == YEAR:
-            continue
-        bars = [(years_of(cited[place].sentence), float(value), cited[place].number) for place, value in values.items()]
-        of_years = {min(years): (value, number) for years, value, number in reversed(bars) if len(years) == 1}
-        if len(of_years) >= LEAST_YEARS:
-            return _figure(unit, [(year, *of_years[year]) for year in sorted(of_years)][-MOST_BARS:])
-        of_sources = {number: value for _, value, number in reversed(bars)}
-        if len(set(of_sources.values())) >= LEAST_SOURCES:
-            return _figure(unit, [(f"[{number}]", of_sources[number], number) for number in sorted(of_sources)])
+    quoted = [without_ranges(each.quotation) for _, each in cited]
+    ends = [
+        [Said(pair[end], each.url, titles.get(each.number, "")) for pair, (_, each) in zip(quoted, cited, strict=True)]
+        for end in (0, 1)
+    ]
+    for group in _groups(report.title, ends, quoted):
+        by: Literal["year", "source"] = "year"
+        rows = _by_year(group)
+        if not rows:
+            by, rows = "source", _by_source(report.title, ends[0], group)
+        if rows:
+            made = [_row(each, *cited[each.place], by, titles) for each in rows[-MOST_ROWS:]]
+            return Figure(by, group[0].number.unit, tuple(made), len(rows) - len(made))
     return None
 
 
-def _figure(unit: str, bars: Sequence[tuple[str, float, int]]) -> Figure:
-    labels, values, sources = zip(*bars[:MOST_BARS], strict=True)
-    return Figure(unit, labels, values, sources)
+def _groups(question: str, ends: Sequence[Sequence[Said]], quoted: Sequence[tuple[str, str]]) -> Iterator[list[_Found]]:
+    """Yield numbers that have exactly the same unit, in the order of their first quotation."""
+    lows = _figures(question, ends[0])
+    highs = lows if ends[0] == ends[1] else _figures(question, ends[1])
+    for unit, values in lows.items():
+        groups: dict[str, list[_Found]] = {}
+        for place, low in values.items():
+            high = highs.get(unit, {}).get(place)
+            number = high is not None and quoted_number(question, quoted[place], (low, high), unit)
+            if unit != YEAR and number:
+                years = years_of(quoted[place][0])
+                year = min(years) if len(years) == 1 and year_of(quoted[place][0], number, min(years)) else ""
+                groups.setdefault(number.unit, []).append(_Found(place, unit, number, year))
+        yield from groups.values()
 
 
-def as_svg(figure: Figure) -> str:
-    """Return the bar chart as an SVG element, which inherits the colour of the text around it."""
-    from harness.research.drawing import Look, drawn, label, name_places, ticks
+def _figures(question: str, said: Sequence[Said]) -> dict[str, dict[int, Decimal]]:
+    """Return all figures for the question, by unit and place, `MOST` statements at a time."""
+    found: dict[str, dict[int, Decimal]] = {}
+    for begin in range(0, len(said), MOST):
+        for unit, values in figures_for(question, said[begin : begin + MOST]).items():
+            found.setdefault(unit, {}).update({begin + place: value for place, value in values.items()})
+    return found
+
+
+def _by_year(group: Sequence[_Found]) -> list[_Found]:
+    """Return numbers of years, in order, each of a year once; none if sources give a year figures of another size."""
+    once: dict[tuple[str, Decimal, Decimal | None], _Found] = {}
+    for each in group:
+        if each.year:
+            once.setdefault((each.year, each.number.value, each.number.high), each)
+    rows = sorted(once.values(), key=lambda each: (each.year, each.place))
+    years = {each.year for each in rows}
+    firsts = {each.year: each for each in reversed(rows)}
+    like = all(is_near(each.number.value, firsts[each.year].number.value) for each in rows)
+    return rows if len(years) >= LEAST_YEARS and like else []
+
+
+def _by_source(question: str, said: Sequence[Said], group: Sequence[_Found]) -> list[_Found]:
+    """Return numbers of sources about the same years and of like size, one for each source."""
+    values = {each.place: each.number.value for each in group}
+    for first in group:
+        places = comparable(question, first.unit, first.place, said, values)
+        of_source = {said[each.place].source: each for each in reversed(group) if each.place in places}
+        signs = {each.number.value < 0 for each in of_source.values()}
+        differ = len({values[each.place] for each in of_source.values()}) > 1
+        if differ and len(of_source) >= LEAST_SOURCES and len(signs) == 1:
+            return sorted(of_source.values(), key=lambda each: each.place)
+    return []
+
+
+def _row(found: _Found, place: int, cited: Any, by: str, titles: dict[int, str]) -> FigureRow:
+    title = shorten(clean(one_line(titles.get(cited.number, "")), 10 * MAX_LABEL), MAX_LABEL)
+    number = found.number
+    return FigureRow(
+        label=found.year if by == "year" else title or shorten(cited.url, MAX_LABEL),
+        value=float(number.value),
+        high=None if number.high is None else float(number.high),
+        about=number.about,
+        number=cited.number,
+        page=cited.page,
+        citation=place,
+    )
+
+
+def _digits(value: float) -> str:
+    digits = f"{Decimal(repr(value)):,f}"
+    return digits.removesuffix(".0")
+
+
+def as_svg(figure: Figure, look: "Look | None" = None) -> bytes:
+    """Return the bar chart as an SVG image; ranges are lighter above their lower end.
+
+    Raises:
+        NotFound: its values cannot be compared by eye.
+    """
+    from harness.research.drawing import Look, drawn
+
+    look = look or Look()
+    with _chart(figure, look) as chart:
+        return drawn(chart, look)
+
+
+def as_png(figure: Figure) -> bytes:
+    """Return the bar chart as a PNG image on white, the same bytes for the same figure.
+
+    Raises:
+        NotFound: its values cannot be compared by eye.
+    """
+    from harness.research.drawing import Look, painted
+
+    with _chart(figure, Look()) as chart:
+        return painted(chart)
+
+
+def as_inline_svg(figure: Figure) -> str:
+    """Return the bar chart as an SVG element of a page, which inherits the colour of the text around it.
+
+    Raises:
+        NotFound: its values cannot be compared by eye.
+    """
+    from harness.research.drawing import LIGHT
+
+    text = as_svg(figure).decode()
+    return text[text.index("<svg") :].replace(LIGHT["ink"], "currentColor").replace(LIGHT["grid"], GRID)
+
+
+@contextmanager
+def _chart(figure: Figure, look: "Look") -> Iterator[Any]:
     from harness.research.drawing import figure as empty_figure
+    from harness.research.drawing import label, name_bars, name_places, ticks
 
-    look = Look()
-    with empty_figure(look, something=True) as made:
-        axes = made.subplots()
-        bars = axes.bar(range(len(figure.values)), figure.values, width=0.6, color=look.colours["blue"])
-        axes.bar_label(bars, [f"{value:,.10g}" for value in figure.values], padding=2)
+    with empty_figure(look, something=figure.drawn) as made:
+        axes, places = made.subplots(), range(len(figure.rows))
+        tops, lows = [row.top for row in figure.rows], [row.value for row in figure.rows]
+        blue = look.colours["blue"]
+        bars = axes.bar(places, tops, width=0.6, color=blue, alpha=0.45 if tops != lows else 1)
+        if tops != lows:
+            axes.bar(places, lows, width=0.6, color=blue)
+        name_bars(axes, bars, [_short(row) for row in figure.rows], look)
+        if min(tops) < 0:
+            axes.axhline(0, color=look.colours["quiet"], linewidth=1)
+        axes.margins(y=0.1)
         axes.yaxis.set_major_locator(ticks(4))
         axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.10g}")
         axes.set_ylabel(label(figure.unit))
-        name_places(axes, figure.labels, look)
-        text = drawn(made, look).decode()
-    return text[text.index("<svg") :].replace(look.colours["ink"], "currentColor")
+        name_places(axes, _ticks(figure), look)
+        yield made
+
+
+def _short(row: FigureRow) -> str:
+    high = "" if row.high is None else f"–\n{_digits(row.high)}"
+    return f"{'≈' * row.about}{_digits(row.value)}{high}"
+
+
+def _ticks(figure: Figure) -> list[str]:
+    """Return a label for each bar: the number of its source, or the year, with that number if the year has several."""
+    if figure.by == "source":
+        return [f"[{row.number}]" for row in figure.rows]
+    years = [row.label for row in figure.rows]
+    return [row.label if years.count(row.label) == 1 else f"{row.label} [{row.number}]" for row in figure.rows]

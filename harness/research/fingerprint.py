@@ -4,8 +4,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from harness.core.keys import digest_of
 from harness.ports import PageReader, SearchEngine, alternatives_of
 from harness.research.planner import RulePlanner
+from harness.research.rules import PLANNING, shipped_version
 from harness.settings.code_digest import source_digest
 
 
@@ -22,14 +24,14 @@ class Code(Struct, frozen=True, rename={"scoring": "judging"}):
 
 
 def code_of(planner: RulePlanner, engines: Sequence[SearchEngine], reader: PageReader) -> Code:
-    """Return the names of the present code: digests of the modules that do the work (see `source_digest`). An engine's
-    name is also the name of its module.
+    """Return the names of the present code: digests of the modules that do the work (see `source_digest`), and of the
+    shipped rules of planning. An engine's name is also the name of its module.
     """
     named = {each.name for engine in engines for each in alternatives_of(engine)}
     engine_modules = [f"harness.sources.engines.{name}" for name in named]
     adapters = (type(planner).__module__, type(reader).__module__, *engine_modules)
     return Code(
-        source_digest("harness.research.gather", *sorted(adapters)),
+        digest_of([source_digest("harness.research.gather", *sorted(adapters)), shipped_version(*PLANNING)]),
         source_digest("harness.research.scoring"),
         source_digest("harness.research.evidence"),
         source_digest("harness.research.context_builder"),

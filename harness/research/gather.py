@@ -7,7 +7,7 @@ from msgspec import structs
 from msgspec.structs import replace
 
 from harness.core.keys import canonical_url
-from harness.core.page_numbers import PageStarts
+from harness.core.page_numbers import PageStarts, checked_starts, starts_in
 from harness.core.pages import Page
 from harness.core.papers import identities
 from harness.core.text import one_line
@@ -69,7 +69,6 @@ class Gatherer:
         self._probes: tuple[str, ...] = ()
         self._covered = False
         self._reused: dict[str, ReusedPassage] = {}
-        self._paged: dict[str, PageStarts] = {}
         self._planned: tuple[str, ...] = ()
         self._follow_ups = 0
         self._live = 0
@@ -187,7 +186,6 @@ class Gatherer:
         """Note passages of the library that spare every engine this many searches."""
         self._selection.note_corpus(each.passage.url for each in passages if each.passage.engine == CORPUS)
         self._reused |= {each.passage.key: each.passage for each in passages if not each.found_again}
-        self._paged |= {each.text: each.page_starts for each in passages if each.page_starts}
         self._cache.usage.count("library", spared * len(self._services.engines))
 
     def _ask_engines(self, queries: Sequence[str], what: str) -> list[EngineSearch]:
@@ -218,9 +216,8 @@ class Gatherer:
                         known = GatheredSource(document.url, _text(result, "title") or document.url, ())
                         if url not in found_now:
                             known = replace(known, fetched_at=self._read_at(url))
-                    self._sources[document.url] = _described(known, result).with_text(
-                        document.text, self._paged.get(document.text, ())
-                    )
+                    starts = _page_starts(result, document.text)
+                    self._sources[document.url] = _described(known, result).with_text(document.text, starts)
         shown = [self._document(result) for each in asked for result in each.results]
         return [document for document in shown if document]
 
@@ -263,7 +260,7 @@ class Gatherer:
         found = [(url, page) for url, (_, page) in zip(chosen, read, strict=True) if page and page.text]
         for url, page in found:
             known = _described(self._sources[url], structs.asdict(page))
-            self._sources[url] = replace(known.with_text(page.text, page.page_starts), read=True)
+            self._sources[url] = replace(known.with_text(page.text, page.page_starts), read=True, ads=page.ads)
         return [reading for reading, _ in read], [SourceText(url, page.text) for url, page in found]
 
     def _pages(self, urls: Sequence[str], what: str) -> list[tuple[PageReading, Page | None]]:
@@ -275,6 +272,7 @@ class Gatherer:
             concurrency=self._fetch.concurrency,
             progress=self._services.progress,
             what=what,
+            sites=self._selection.sites,
         )
         return self._selection.reached(read)
 
@@ -339,6 +337,12 @@ def _search(asked: EngineSearch) -> Search:
 
 def _text(result: Mapping[str, Any], field: str) -> str:
     return one_line(str(result.get(field) or ""))
+
+
+def _page_starts(result: Mapping[str, Any], text: str) -> PageStarts:
+    """Return where pages begin in the text that is used of a result."""
+    starts = checked_starts(result.get("page_starts"))
+    return next(starts_in([text], str(result.get("body") or ""), starts))
 
 
 def _described(source: GatheredSource, result: Mapping[str, Any]) -> GatheredSource:

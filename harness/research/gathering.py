@@ -50,8 +50,9 @@ class GatheredSource(Struct, frozen=True, omit_defaults=True):
     line separates paragraphs. `fetched_at` (seconds since the epoch) is when passages of the library were read, the
     oldest of them; 0: it was found now. Authors, site (journal), date (YYYY, YYYY-MM or YYYY-MM-DD) and DOI are as a
     search engine gave them, empty where it did not. `full_text` is the URL of its text, if another. `read`: its page
-    was read. `weight` (-0.05 to 0.05) is its quality, which its excerpts get in their ranking. `page_starts` are, for
-    each text, the places at which the pages of a PDF begin in it; nothing for the last texts if they have none.
+    was read, and `ads` is the number of its advertisements, as in `Page`. `weight` (-0.05 to 0.05) is its quality,
+    which its excerpts get in their ranking. `page_starts` are, for each text, the places at which the pages of a PDF
+    begin in it; nothing for the last texts if they have none.
     """
 
     url: str
@@ -64,6 +65,7 @@ class GatheredSource(Struct, frozen=True, omit_defaults=True):
     doi: str = ""
     full_text: str = ""
     read: bool = False
+    ads: int = 0
     weight: float = 0.0
     page_starts: tuple[PageStarts, ...] = ()
 

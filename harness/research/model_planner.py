@@ -12,11 +12,14 @@ from msgspec.structs import replace
 
 from harness.cache import Cache
 from harness.core.keys import normalise
+from harness.core.rules import RuleName
 from harness.core.text import clean, one_line
 from harness.errors import InvalidInput, ModelError
 from harness.ports import LanguageModel, Message
-from harness.research.planner import FOLLOW_UPS, Plan, RulePlanner, make_plan, unasked
+from harness.research.budget import Budget
+from harness.research.planner import FOLLOW_UPS, Plan, RulePlanner, unasked
 from harness.research.prompts import SHIPPED, prompt, version_of
+from harness.research.rules import PLANNING, SHIPPED_RULES, version_of_rules
 from harness.settings import PromptName
 
 log = logging.getLogger(__name__)
@@ -46,8 +49,9 @@ class _Answered(Struct):
 
 
 class ModelPlanner(RulePlanner):
-    """Planner with `model`, through the cache; `prompts` replace its prompts by name, `epoch` keeps repetitions apart
-    that should differ. Proposes up to `follow_ups` queries in every round after the first.
+    """Planner with `model`, through the cache; `prompts` replace its prompts by name, `rules` those of the rules that
+    plan in its place; `epoch` keeps repetitions apart that should differ. Proposes up to `follow_ups` queries in every
+    round after the first. Rules plan where `budget` has no room for a prompt and the longest answer.
     """
 
     def __init__(
@@ -57,17 +61,20 @@ class ModelPlanner(RulePlanner):
         *,
         epoch: str = "",
         follow_ups: int = FOLLOW_UPS,
+        rules: Mapping[RuleName, str] = SHIPPED_RULES,
+        budget: Budget = Budget(),  # noqa: B008 - immutable
     ) -> None:
-        super().__init__(follow_ups)
-        version = version_of(prompts, "plan", "follow_up", "sub_questions")
-        self.version = f"model-2 {version} {model.endpoint} {model.name} {epoch}".rstrip()
+        super().__init__(follow_ups, rules)
+        version = f"{version_of(prompts, 'plan', 'follow_up', 'sub_questions')} {version_of_rules(rules, *PLANNING)}"
+        self.version = f"model-2 {version.rstrip()} {model.endpoint} {model.name} {epoch}".rstrip()
         self._prompts = prompts
         self._model = model
         self._epoch = epoch
+        self._budget = budget
 
     def plan(self, question: str, cache: Cache) -> Plan:
         """See `RulePlanner.plan`. Falls back to the rules' plan, with a warning, if the answer is unusable."""
-        plan = make_plan(question)
+        plan = super().plan(question, cache)
         plain = plan.queries[0]  # the question itself is always searched
         try:
             queries = self._queries(cache, "plan", f"Question: {plan.question}", besides=plain)
@@ -102,6 +109,8 @@ class ModelPlanner(RulePlanner):
             {"role": "system", "content": prompt(rules, self._prompts)},
             {"role": "user", "content": asked_for},
         ]
+        if not self._budget.allows(messages, cache):
+            raise ModelError(f"{self._budget.spent(cache)}, too little is left for it")
         answer = cache.completions.answer(self._model, messages, schema=SCHEMA, epoch=self._epoch)
         try:
             queries = msgspec.json.decode(answer.value.text, type=_Answered).queries

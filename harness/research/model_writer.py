@@ -2,33 +2,31 @@
 what fails is revised.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from harness.cache import Cache
 from harness.core.text import one_line
 from harness.errors import ModelError, OfflineMiss
-from harness.ports import LanguageModel, Message
+from harness.ports import Completion, LanguageModel, Message
 from harness.research.context_builder import ShownSource
-from harness.research.draft import Draft, DraftCheck
+from harness.research.draft import Draft, DraftCheck, settled
+from harness.research.drafting import Drafting, Written
 from harness.research.evidence import Evidence
 from harness.research.extractive_writer import statements_of, write_report
 from harness.research.gathering import GatheredSource
 from harness.research.planner import Plan
-from harness.research.prompts import prompt
+from harness.research.prompts import prompt, source_block
 from harness.research.quotation_support import BY_WORDS, QuotationSupport
-from harness.research.report import Citation, Report, cited_source
+from harness.research.report import Report, cited_source
+from harness.research.section_writer import SectionWriter, is_simple
 from harness.research.statements import statements
 from harness.settings import WritingSettings
 
 if TYPE_CHECKING:
     from harness.research.run import Writer
-
-Unsupported: TypeAlias = Literal["replace", "mark", "drop"]
-"""Treatment of a sentence that its quotation does not support."""
 
 
 def write_with_model(
@@ -44,6 +42,10 @@ def write_with_model(
     """Have `model` word the report from the sources `shown`, through the cache, and revise what checks find wrong; if
     it fails, make the report from `evidence` (best first, not empty).
 
+    A simple report (see `is_simple`) is written in one call. Any other is written in steps: the model plans an outline,
+    writes each section from the sources of that section, and the answer last, from the sentences of the sections that
+    rest on a quotation. Each section is checked and revised by itself; one that cannot be written has excerpts.
+
     The model can cite only sources it was shown; URLs that it writes are removed. A quotation that is nearly a passage
     of its source becomes that passage. Any other quotation is marked, as is a sentence without one; with `drop`, both
     are left out. `writer.unsupported` decides about a sentence that its quotation does not support: the quotation
@@ -57,37 +59,42 @@ def write_with_model(
     similarity = dict.fromkeys((each.source.url for each in shown), 0.0)
     similarity |= {found.source.url: found.similarity for found in reversed(evidence)}
     check = DraftCheck(plan, [each.source for each in shown], similarity, support)
-    messages = messages_for(plan, shown, writer.settings)
-    drafts = _Drafts(model, cache, writer, check)
+    drafting = Drafting(model, cache, writer)
+    written = None
+    if not is_simple(plan, shown, drafting):
+        written = SectionWriter(plan, evidence, shown, drafting, check).written()
     try:
-        draft = drafts.draft(messages, writer.on_text)
+        written = written or _in_one_call(plan, shown, drafting, check)
     except ModelError as error:
-        return excerpts_instead(plan, evidence, f"the model {model.name} failed ({error}); these are excerpts")
-    draft, revisions = drafts.revised(draft, messages)
-    citations = list(_settled(draft.citations, writer.unsupported))
-    count = sum(each.verified and not each.supported for each in draft.citations)
-    dropped = count if writer.unsupported == "drop" else 0
-    if not any(citation.verified for citation in citations):
-        cause = (
-            f"no sentence of {model.name} is supported by its quotation"
-            if dropped
-            else f"no quotation of {model.name} is in its source"
-        )
-        return replace(excerpts_instead(plan, evidence, f"{cause}; these are excerpts"), dropped=dropped)
-    remark = "" if draft.whole else f"the answer of {model.name} was cut off at its bound"
-    replaced = count if writer.unsupported == "replace" else 0
-    citations += statements_of(evidence, {})
+        failed = f"the model {model.name} failed ({error}); these are excerpts"
+        return excerpts_instead(plan, evidence, failed, writer.settings)
+    return _report(plan, evidence, check, drafting, written)
+
+
+def _report(
+    plan: Plan, evidence: Sequence[Evidence], check: DraftCheck, drafting: Drafting, written: Written
+) -> Report:
+    """Return the report of this text; of excerpts, if no quotation in it is verified."""
+    name, unsupported = drafting.model.name, drafting.writer.unsupported
+    count = sum(each.verified and not each.supported for each in written.checked)
+    dropped = count if unsupported == "drop" else 0
+    if not any(each.verified for each in written.citations):
+        nothing = f"no quotation of {name} is in its source"
+        cause = f"no sentence of {name} is supported by its quotation" if dropped else written.remark or nothing
+        excerpts = excerpts_instead(plan, evidence, f"{cause}; these are excerpts", drafting.writer.settings)
+        return replace(excerpts, dropped=dropped)
+    citations = [*written.citations, *statements_of(evidence, {})]
     known = {source.url: source for source in (*check.sources, *(found.source for found in evidence))}
-    made = Report(plan.question, tuple(citations), (), model.name, remark, dropped, replaced, revisions=revisions)
+    replaced = count if unsupported == "replace" else 0
+    made = Report(
+        plan.question, tuple(citations), (), name, written.remark, dropped, replaced, revisions=written.revisions
+    )
     return _numbered(made, known)
 
 
 def messages_for(plan: Plan, shown: Sequence[ShownSource], settings: WritingSettings) -> list[Message]:
     """Return the prompt: the rules, every source with its text between tags, and the question."""
-    blocks = []
-    for number, each in enumerate(shown, start=1):
-        title = _inside(each.source.title)[:200].replace('"', "'")
-        blocks.append(f'<source number="{number}" title="{title}">\n{_inside(each.text)}\n</source>')
+    blocks = [source_block(number, each.source.title, each.text) for number, each in enumerate(shown, start=1)]
     question = f"Question: {one_line(plan.question)}"
     return [
         {"role": "system", "content": rules_for(plan, settings)},
@@ -103,64 +110,42 @@ def rules_for(plan: Plan, settings: WritingSettings) -> str:
     return "\n".join(filter(None, (prompt("write", settings.prompts, headings=headings), settings.writer_style)))
 
 
-class _Drafts(Struct, frozen=True):
-    """Drafts of one model, through the cache."""
+def _in_one_call(plan: Plan, shown: Sequence[ShownSource], drafting: Drafting, check: DraftCheck) -> Written:
+    """Return a report that the model writes at once, after revisions.
 
-    model: LanguageModel
-    cache: Cache
-    writer: "Writer"
-    check: DraftCheck
-
-    def draft(self, messages: Sequence[Message], on_text: Callable[[str], None] | None) -> Draft:
-        """Return the model's answer, checked; `on_text` gets it as it comes.
-
-        Raises:
-            ModelError: see `CompletionCache.answer`.
-        """
-        answer = self.cache.completions.answer(self.model, messages, epoch=self.writer.epoch, on_text=on_text).value
-        return self.check.draft(answer.text, answer.whole, list(statements(answer.text)))
-
-    def revised(self, draft: Draft, messages: Sequence[Message]) -> tuple[Draft, int]:
-        """Return a draft after revisions, and how many there were. It is revised until nothing is wrong with it, a
-        revision is no better, the model fails, or `max_revisions` or the budget is reached.
-        """
-        settings = self.writer.settings
-        for revisions in range(settings.max_revisions):
-            asked = [*messages, *_corrections(draft, settings)]
-            if not draft.problems or not self.writer.budget.allows(asked, self.cache):
-                return draft, revisions
-            try:
-                better = self.draft(asked, None)
-            except (ModelError, OfflineMiss):  # the log and the run's record have it
-                return draft, revisions
-            if better.score <= draft.score:
-                return draft, revisions
-            draft = better
-        return draft, settings.max_revisions
-
-
-def _corrections(draft: Draft, settings: WritingSettings) -> list[Message]:
-    """Return the draft, as the model wrote it, and what is wrong with it."""
-    problems = "\n".join(f"- {problem}" for problem in draft.problems)
-    return [
-        {"role": "assistant", "content": draft.text},
-        {"role": "user", "content": prompt("revise", settings.prompts, problems=problems)},
-    ]
-
-
-def _settled(checked: Sequence[Citation], unsupported: Unsupported) -> Iterator[Citation]:
-    """Yield the citations as the report shows them; a quotation that replaces several sentences of a section appears
-    once.
+    Raises:
+        ModelError: see `CompletionCache.answer`.
     """
-    shown: set[tuple[str, str, str]] = set()
-    for citation in checked:
-        if citation.trusted or unsupported == "mark" or (unsupported == "replace" and not citation.verified):
-            yield citation
-        elif unsupported == "replace":
-            place = (citation.section, citation.url, citation.quotation)
-            if place not in shown:
-                shown.add(place)
-                yield replace(citation, sentence=citation.quotation, supported=True, replaced=True)
+    messages = messages_for(plan, shown, drafting.writer.settings)
+    draft = _checked(drafting.answer(messages, drafting.writer.on_text), check)
+    draft, revisions = _revised(draft, messages, drafting, check)
+    remark = "" if draft.whole else f"the answer of {drafting.model.name} was cut off at its bound"
+    citations = list(settled(draft.citations, drafting.writer.unsupported))
+    usable = any(each.verified for each in citations)
+    return Written(citations, draft.citations, remark if usable else "", revisions)
+
+
+def _revised(draft: Draft, messages: Sequence[Message], drafting: Drafting, check: DraftCheck) -> tuple[Draft, int]:
+    """Return a draft after revisions, and how many there were. It is revised until nothing is wrong with it, a revision
+    is no better, the model fails, or `max_revisions` or the budget is reached.
+    """
+    most = drafting.writer.settings.max_revisions
+    for revisions in range(most):
+        asked = [*messages, *drafting.corrections(draft, draft.problems, "revise")]
+        if not draft.problems or not drafting.allows(asked):
+            return draft, revisions
+        try:
+            better = _checked(drafting.answer(asked), check)
+        except (ModelError, OfflineMiss):  # the log and the run's record have it
+            return draft, revisions
+        if better.score <= draft.score:
+            return draft, revisions
+        draft = better
+    return draft, most
+
+
+def _checked(answer: Completion, check: DraftCheck) -> Draft:
+    return check.draft(answer.text, answer.whole, list(statements(answer.text)))
 
 
 def _numbered(report: Report, sources: Mapping[str, GatheredSource]) -> Report:
@@ -172,11 +157,6 @@ def _numbered(report: Report, sources: Mapping[str, GatheredSource]) -> Report:
     return replace(report, citations=citations, sources=cited)
 
 
-def excerpts_instead(plan: Plan, evidence: Sequence[Evidence], remark: str) -> Report:
+def excerpts_instead(plan: Plan, evidence: Sequence[Evidence], remark: str, settings: WritingSettings) -> Report:
     """Return a report of excerpts, with a remark that explains why."""
-    return replace(write_report(plan, evidence), remark=remark)
-
-
-def _inside(text: str) -> str:
-    """Return a text that cannot close the tag around it."""
-    return one_line(text).replace("<", "‹").replace(">", "›")
+    return replace(write_report(plan, evidence, settings.rules), remark=remark)

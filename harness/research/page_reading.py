@@ -10,6 +10,7 @@ from harness.cache import Cache
 from harness.core.chunking import passages
 from harness.core.page_numbers import joined_starts, starts_in
 from harness.core.pages import Page
+from harness.core.sites import ANY_SITE, Sites
 from harness.errors import InvalidInput, OfflineMiss, PageError
 from harness.ports import PageReader, Progress
 from harness.research.concurrent_calls import run_all
@@ -41,9 +42,10 @@ def read_all(
     concurrency: int,
     progress: Progress,
     what: str,
+    sites: Sites = ANY_SITE,
 ) -> list[tuple[PageReading, Page | None]]:
     """Read pages concurrently; return the outcome of each and the page, its text cut to passages, in the order of
-    `urls`.
+    `urls`. Redirects are followed to `sites` only.
 
     A page that cannot be read, offline included, raises nothing: it is `None`.
 
@@ -52,13 +54,13 @@ def read_all(
     """
     if not urls:
         return []
-    calls = [partial(_read, url, cache, reader, ttl) for url in urls]
+    calls = [partial(_read, url, cache, reader, ttl, sites) for url in urls]
     return run_all(calls, concurrency=concurrency, progress=progress, what=what)
 
 
-def _read(url: str, cache: Cache, reader: PageReader, ttl: float) -> tuple[PageReading, Page | None]:
+def _read(url: str, cache: Cache, reader: PageReader, ttl: float, sites: Sites) -> tuple[PageReading, Page | None]:
     try:
-        answer = cache.pages.answer(url, reader, ttl=ttl)
+        answer = cache.pages.answer(url, reader, ttl=ttl, sites=sites)
     except (PageError, OfflineMiss, InvalidInput) as error:
         return PageReading(url, "failed", 0, f"{error.code}: {error}"), None
     page, how = answer.value, "live" if answer.how == "live" else "cache"

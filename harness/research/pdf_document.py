@@ -10,6 +10,8 @@ from harness.research.bibliography import link_of
 from harness.research.document_blocks import LINK_COLOUR, Piece, described, is_rtl, joined, plain
 from harness.research.report import CitedSource
 
+PICTURE = 90
+"""Millimetres of a heading and a picture below it."""
 MAX_ROW = 1_000
 """Characters of a cell as wide as the page: a row of a table must fit on a page. Longer rows are paragraphs."""
 
@@ -52,10 +54,10 @@ class PdfDocument:
         self._bookmark(text or "Report", 0)
         self._write(text, size=17, bold=True, after=3)
 
-    def heading(self, text: str) -> None:
-        """Add the heading of a section, and a bookmark."""
+    def heading(self, text: str, *, picture: bool = False) -> None:
+        """Add the heading of a section, and a bookmark, on the page of what follows."""
         self._pdf.ln(3)
-        if self._pdf.will_page_break(25):  # not the last line of a page
+        if self._pdf.will_page_break(PICTURE if picture else 25):  # not the last line of a page
             self._pdf.add_page()
         self._bookmark(text, 1)
         self._write(text, size=12.5, bold=True, after=1.5)
@@ -85,6 +87,11 @@ class PdfDocument:
                 added = table.row()
                 for text in row:
                     added.cell(text, align="R" if is_rtl(text) else "L")
+        self._pdf.ln(2)
+
+    def picture(self, png: bytes, text: str) -> None:
+        """Add a picture as wide as the text, on one page."""
+        self._pdf.image(png, w=self._pdf.epw, alt_text=self._known(text))
         self._pdf.ln(2)
 
     def source(self, source: CitedSource) -> None:

@@ -1,19 +1,17 @@
 """Built-in planner: search queries and report sections from a question, by rules alone."""
 
-import re
 from collections import Counter
-from collections.abc import Iterable
-from typing import Literal, TypeAlias
+from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from harness.cache import Cache
 from harness.core.keys import normalise
+from harness.core.rules import RuleName, TypeName
 from harness.core.sub_questions import sub_questions
 from harness.core.text import content_words, one_line, stem
-
-TaskType: TypeAlias = Literal["enumerated", "best_practices", "research"]
+from harness.research.rules import PLANNING, SHIPPED_RULES, Rules, rules_of, version_of_rules
 
 ANSWER, KEY_POINTS, DETAILS = "Answer", "Key points", "Details"
 """Sections of every report; the details have a section for each sub-question instead, if there are several."""
@@ -21,30 +19,15 @@ ANSWER, KEY_POINTS, DETAILS = "Answer", "Key points", "Details"
 FOLLOW_UPS = 2
 """Default number of queries in every round after the first."""
 
-_BEST_PRACTICES = re.compile(
-    r"\b(best (practices?|ways?)|good practices?|guidelines?|recommend\w*|tips|how (should|do|can|to)\b|should (i|we))",
-    re.IGNORECASE,
-)
-_ENUMERATED = re.compile(
-    r"\b(list|enumerate|name (all|the)|which \w+s\b|what are|what (kinds|types)|in (which|what) order|steps|how many)",
-    re.IGNORECASE,
-)
-
-_ANGLES: dict[TaskType, str] = {
-    "enumerated": "overview",
-    "best_practices": "best practices",
-    "research": "explained",
-}
-
 
 class Plan(Struct, frozen=True):
-    """The first queries (at least two, all different) and the sections of the report. `wanted` is a requested number of
-    sections, which replaces the usual ones. `parts` are the sub-questions of a compound question, each complete, and
-    each among the queries.
+    """The first queries (at least two, all different) and the sections of the report. `task_type` is one of the rules.
+    `wanted` is a requested number of sections, which replaces the usual ones. `parts` are the sub-questions of a
+    compound question, each complete, and each among the queries.
     """
 
     question: str
-    task_type: TaskType
+    task_type: TypeName
     queries: tuple[str, ...]
     sections: tuple[str, ...]
     wanted: int | None = None
@@ -52,16 +35,24 @@ class Plan(Struct, frozen=True):
 
 
 class RulePlanner:
-    """Built-in planner; proposes up to `follow_ups` queries in every round after the first. Base of other planners.
+    """Built-in planner; proposes up to `follow_ups` queries in every round after the first; `rules` replace the shipped
+    ones by name. Base of other planners.
 
     The same question and the same results always give the same queries.
+
+    Raises:
+        InvalidInput: a rule cannot be used, see `harness.core.rules`.
     """
 
     version: str = "rules-3"
-    """Part of the fingerprint of a gathered context."""
+    """Part of the fingerprint of a gathered context; names replaced rules. The shipped ones count as code."""
 
-    def __init__(self, follow_ups: int = FOLLOW_UPS) -> None:
+    def __init__(self, follow_ups: int = FOLLOW_UPS, rules: Mapping[RuleName, str] = SHIPPED_RULES) -> None:
         self._follow_ups = follow_ups
+        self._replaced = rules
+        if rules:
+            rules_of(rules)
+            self.version = f"{self.version} {version_of_rules(rules, *PLANNING)}".rstrip()
 
     def plan(self, question: str, cache: Cache) -> Plan:  # noqa: ARG002 - needs no model
         """Plan a research.
@@ -70,7 +61,11 @@ class RulePlanner:
             InvalidInput: an unusable question, see `harness.core.keys.normalise`.
             HarnessError: see `CompletionCache.answer`, where a language model plans.
         """
-        return make_plan(question)
+        return make_plan(question, self._rules)
+
+    @property
+    def _rules(self) -> Rules:
+        return rules_of(self._replaced)
 
     def follow_ups(
         self,
@@ -85,13 +80,13 @@ class RulePlanner:
         First come the question's words that the best passages lack; then the question's keywords with words that most
         passages share and no query had (pseudo-relevance feedback, after Rocchio, 1971).
         """
-        asked = tuple(asked)
-        keywords = _keywords(plan)
-        spent = {stem(word) for query in asked for word in content_words(query)}
+        asked, left_out = tuple(asked), self._rules.stop_words
+        keywords = self._keywords(plan)
+        spent = {stem(word) for query in asked for word in content_words(query, left_out)}
         shared: Counter[str] = Counter()
         spelling: dict[str, str] = {}
         for passage in passages:
-            for word in dict.fromkeys(content_words(passage)):
+            for word in dict.fromkeys(content_words(passage, left_out)):
                 shared[stem(word)] += 1
                 spelling.setdefault(stem(word), word)
         missing = [word for word in keywords if not shared[stem(word)]]
@@ -120,39 +115,39 @@ class RulePlanner:
         """Return one wider query for a round that found nothing relevant: the longer half of the question's keywords,
         because longer words are rarer; `None` if it is in `asked`.
         """
-        keywords = _keywords(plan)
+        keywords = self._keywords(plan)
         longest = sorted(keywords, key=len, reverse=True)[: max(1, len(keywords) // 2)]
         wider = " ".join(word for word in keywords if word in longest)
         return next(iter(unasked([wider], asked)), None) if wider else None
 
+    def _keywords(self, plan: Plan) -> list[str]:
+        return list(dict.fromkeys(content_words(plan.question, self._rules.stop_words)))
 
-def make_plan(question: str) -> Plan:
-    """Plan a research.
+
+def make_plan(question: str, rules: Rules | None = None) -> Plan:
+    """Plan a research, by default with the shipped rules.
 
     Raises:
         InvalidInput: an unusable question, see `harness.core.keys.normalise`.
     """
     normalise(question)
+    rules = rules or rules_of()
     question = one_line(question)
-    task_type = _task_type(question)
+    task_type = next(each for each in rules.task_types if each.has(question))  # the last one has every question
     plain = question.rstrip(" ?!.")
-    keywords = " ".join(dict.fromkeys(content_words(question))) or plain
+    keywords = " ".join(dict.fromkeys(content_words(question, rules.stop_words))) or plain
     parts = sub_questions(question)
-    angle = _ANGLES[task_type]
+    angle = task_type.added
     more = [part.rstrip("?") for part in parts] or [f"{keywords} {angle}"]
     queries = unasked([plain, keywords, *more])
     sections = (ANSWER, KEY_POINTS, *(parts or (DETAILS,)))
-    return Plan(question, task_type, queries, sections, parts=parts)
+    return Plan(question, task_type.name, queries, sections, parts=parts)
 
 
 def with_parts(plan: Plan, parts: Iterable[str]) -> Plan:
     """Return the plan with further sub-questions, each with a section of the report."""
     every = tuple(dict.fromkeys([*plan.parts, *parts]))
     return replace(plan, parts=every, sections=(ANSWER, KEY_POINTS, *(every or (DETAILS,))))
-
-
-def _keywords(plan: Plan) -> list[str]:
-    return list(dict.fromkeys(content_words(plan.question)))
 
 
 def _says_much(word: str) -> bool:
@@ -167,11 +162,3 @@ def unasked(queries: Iterable[str], asked: Iterable[str] = ()) -> tuple[str, ...
         if normalise(query) not in known:
             kept.setdefault(normalise(query), query)
     return tuple(kept.values())
-
-
-def _task_type(question: str) -> TaskType:
-    if _ENUMERATED.search(question):
-        return "enumerated"
-    if _BEST_PRACTICES.search(question):
-        return "best_practices"
-    return "research"

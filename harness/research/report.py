@@ -12,6 +12,7 @@ from harness.core.page_numbers import PageNumber
 from harness.core.required_terms import MAX_TERM, MAX_TERMS
 from harness.core.source_kind import source_kind
 from harness.core.text import clean, one_line, shorten
+from harness.research.figures import FIGURES, Figure, figure_of
 from harness.research.gathering import GatheredSource
 from harness.research.planner import KEY_POINTS
 
@@ -134,7 +135,7 @@ class Report(Struct, frozen=True):
     `writer` is the language model that wrote it, empty for a report of excerpts; `remark` is a note about how it was
     made. `dropped` counts the model's sentences that were left out, `replaced` those that quotations replaced, because
     no quotation supported them. `limits` say what the report does not rest on, a sentence each. `revisions` counts how
-    often the model fixed what checks found wrong.
+    often the model fixed what checks found wrong. `headings` are those that are shown, by name, where they differ.
     """
 
     title: str
@@ -146,6 +147,7 @@ class Report(Struct, frozen=True):
     replaced: int = 0
     limits: tuple[str, ...] = ()
     revisions: int = 0
+    headings: dict[str, str] = {}
 
     @property
     def quotations(self) -> list[Citation]:
@@ -177,6 +179,10 @@ class Report(Struct, frozen=True):
             found.append((section, [list(part) for _, part in groupby(cited, key=lambda each: each.paragraph)]))
         return found
 
+    def heading(self, name: str) -> str:
+        """Return the heading that the section `name` is shown under."""
+        return self.headings.get(name, name)
+
     def date_of(self, number: int) -> str:
         """Return the date of a cited source, "" if it is not known."""
         return next((source.date for source in self.sources if source.number == number), "")
@@ -190,21 +196,28 @@ class Report(Struct, frozen=True):
         )
         return replace(self, citations=tuple(citations))
 
-    def markdown(self) -> str:
-        """Return the report as Markdown (CommonMark, and tables); source text is escaped, so it is never markup."""
+    def markdown(self, *, bars: bool = False) -> str:
+        """Return the report as Markdown (CommonMark, and tables); source text is escaped, so it is never markup.
+        `bars`: values of the figure have bars of block characters, for a terminal.
+        """
         blocks = [f"# {_escaped(self.title)}", *([f"> {_line(self.remark)}"] if self.remark else [])]
         for section, paragraphs in self.sections:
-            blocks.append(f"## {_escaped(section)}")
+            blocks.append(self._head(section))
             blocks += self._blocks(section, paragraphs)
+        if figure := figure_of(self):
+            blocks += [self._head(FIGURES), _table(figure, bars=bars), _escaped(figure.title)]
         if written := [citation for citation in self.quotations if citation.sentence != citation.quotation]:
-            blocks.append("## Quotations")
+            blocks.append(self._head("Quotations"))
             blocks.append("\n".join(f"- [{_escaped(each.mark)}] “{_escaped(each.quotation)}”" for each in written))
         if self.limits:
-            blocks += ["## Limits", "\n".join(f"- {_line(limit)}" for limit in self.limits)]
-        blocks.append("## Sources")
+            blocks += [self._head("Limits"), "\n".join(f"- {_line(limit)}" for limit in self.limits)]
+        blocks.append(self._head("Sources"))
         blocks.append("\n".join(map(_listed, self.sources)))
         blocks.append(self.checks)
         return "\n\n".join(blocks) + "\n"
+
+    def _head(self, name: str) -> str:
+        return f"## {_escaped(self.heading(name))}"
 
     def _blocks(self, section: str, paragraphs: Sequence[Sequence[Citation]]) -> Iterator[str]:
         if section == DISAGREEMENTS:
@@ -217,6 +230,19 @@ class Report(Struct, frozen=True):
             yield "\n".join(f"- {' '.join(map(_cited, part))}" for part in paragraphs)
         else:
             yield from (" ".join(map(_cited, part)) for part in paragraphs)
+
+
+def _table(figure: Figure, *, bars: bool) -> str:
+    """Return the values of a figure as a table."""
+    drawn = figure.bars if bars else ()
+    rows = [
+        [_escaped(row.label), _escaped(row.text), *drawn[place : place + 1], row.mark]
+        for place, row in enumerate(figure.rows)
+    ]
+    label, value, source = map(_escaped, figure.columns)
+    names = [label, value, *([" "] if drawn else []), source]
+    lines = ["---", "---:", *(["---"] if drawn else []), "---"]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in [names, lines, *rows])
 
 
 def _number(citation: Citation) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from html import escape
 
 from harness.core.text import clean, one_line
-from harness.research.figures import as_svg, figure_of
+from harness.research.figures import FIGURES, as_inline_svg, figure_of
 from harness.research.planner import KEY_POINTS
 from harness.research.report import DISAGREEMENTS, WEB, Citation, Report, lacking_note
 from harness.research.saved_report import SavedReport
@@ -72,8 +72,8 @@ def as_html(saved: SavedReport, now: float) -> str:
             f"<h1>{title}</h1>{remark}",
             *_sections(report),
             *_figure(report),
-            *([f"<section><h2>Limits</h2><ul>{limits}</ul></section>"] if limits else []),
-            f"<h2>Sources</h2><ol>{sources}</ol>",
+            *([f"<section><h2>{_heading(report, 'Limits')}</h2><ul>{limits}</ul></section>"] if limits else []),
+            f"<h2>{_heading(report, 'Sources')}</h2><ol>{sources}</ol>",
             f"</main><footer><p>{report.checks}</p>",
             f"<dl>{about}</dl></footer>",
             "</body></html>\n",
@@ -81,15 +81,40 @@ def as_html(saved: SavedReport, now: float) -> str:
     )
 
 
+def _heading(report: Report, name: str) -> str:
+    return escape(_plain(report.heading(name)))
+
+
 def _figure(report: Report) -> list[str]:
     figure = figure_of(report)
-    return [f"<figure>{as_svg(figure)}<figcaption>{escape(figure.caption)}</figcaption></figure>"] if figure else []
+    if not figure:
+        return []
+    picture = f"<p>{escape(figure.title)}</p>"
+    if figure.drawn:
+        picture = f"<figure>{as_inline_svg(figure)}<figcaption>{escape(figure.caption)}</figcaption></figure>"
+    names = "".join(f"<th>{escape(name)}</th>" for name in figure.columns)
+    rows = "".join(
+        f"<tr><td><bdi>{escape(_plain(row.label))}</bdi></td><td>{escape(row.text)}</td>"
+        f'<td><a href="#source-{row.number}">{row.mark}</a></td></tr>'
+        for row in figure.rows
+    )
+    quoted = {row.citation: report.citations[row.citation].quotation for row in figure.rows}
+    quotes = "".join(
+        f"<li>{row.mark} <q>{escape(_plain(quoted.pop(row.citation)))}</q></li>"
+        for row in figure.rows
+        if row.citation in quoted
+    )
+    return [
+        f"<section><h2>{_heading(report, FIGURES)}</h2>{picture}",
+        f"<table><tr>{names}</tr>{rows}</table>",
+        f"<details><summary>Quotations</summary><ul>{quotes}</ul></details></section>",
+    ]
 
 
 def _sections(report: Report) -> list[str]:
     blocks = []
     for section, paragraphs in report.sections:
-        blocks.append(f"<section><h2>{escape(_plain(section))}</h2>")
+        blocks.append(f"<section><h2>{_heading(report, section)}</h2>")
         if section == DISAGREEMENTS:
             blocks += [_compared(report, rows) for rows in paragraphs]
         else:

@@ -253,5 +253,8 @@ def questions_of(plan: Plan) -> dict[str, tuple[str, ...]]:
 
 def search_in_library(query: str, passages: Sequence[UsedPassage], now: float) -> EngineSearch:
     """Return passages as a search of the library that was answered, one result for each."""
-    results: Results = [{"title": each.passage.title, "href": each.passage.url, "body": each.text} for each in passages]
+    results: Results = [
+        {"title": each.passage.title, "href": each.passage.url, "body": each.text, "page_starts": each.page_starts}
+        for each in passages
+    ]
     return library_search(query, results, max(0.0, now - min(each.passage.fetched_at for each in passages)))

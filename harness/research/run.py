@@ -16,18 +16,20 @@ from harness.errors import InvalidInput, StoreError
 from harness.ports import NOTHING, LanguageModel
 from harness.research.budget import CHARS_A_TOKEN, Budget, budget_of
 from harness.research.context_builder import ShownSource, cached_context
+from harness.research.draft import Unsupported
 from harness.research.evidence import Evidence, cached_evidence
 from harness.research.extractive_writer import write_report
 from harness.research.fingerprint import Code
 from harness.research.gather import Gatherer
 from harness.research.gathering import Gathered, Round
 from harness.research.model_for_run import model_outage
-from harness.research.model_writer import Unsupported, excerpts_instead, rules_for, write_with_model
+from harness.research.model_writer import excerpts_instead, rules_for, write_with_model
 from harness.research.planner import Plan, with_parts
 from harness.research.quotation_support import QuotationSupport
 from harness.research.report import Report
 from harness.research.report_limits import limits_of, remark_of
 from harness.research.result import Research, ResearchCacheUse
+from harness.research.rules import rules_of
 from harness.research.run_record import Recorder, checked_run_id, finished, new_run_id
 from harness.research.scoring import ChunkSet, RoundScorer
 from harness.research.search import ranked_by
@@ -183,7 +185,8 @@ class Researcher:
         report, shown = self._written(plan, evidence, chunk_set, cache) if evidence else (None, ())
         if report:
             limits, remark = limits_of(plan, gathered, evidence, report), report.remark or remark_of(report)
-            report = replace(report.with_pages(gathered.sources), limits=limits, remark=remark)
+            headings = dict(rules_of(writing.rules).headings)
+            report = replace(report.with_pages(gathered.sources), limits=limits, remark=remark, headings=headings)
         if report and found.now and self._reuses_solved:  # a stopped run's gathering may be old by now
             self._solved(cache).admit(plan, gathered, evidence, report, ttl=ttl)
         if found.now and "live" in gathered.answered_by:
@@ -219,12 +222,12 @@ class Researcher:
         """Return the report and the context that the model was shown."""
         writer = self._writer
         if writer.model is None:
-            return write_report(plan, evidence), ()
+            return write_report(plan, evidence, writer.settings.rules), ()
         rules = RULES_TOKENS + len(rules_for(plan, writer.settings)) / CHARS_A_TOKEN
         left = min(writer.settings.context_tokens, writer.budget.prompt_tokens(cache) - rules)
         if left < LEAST_CONTEXT:
-            spent = f"{writer.budget.spent(cache)}, too much for {writer.model.name} to write"
-            return excerpts_instead(plan, evidence, f"{spent}; these are excerpts"), ()
+            spent = f"{writer.budget.spent(cache)}, too little is left for {writer.model.name} to write"
+            return excerpts_instead(plan, evidence, f"{spent}; these are excerpts", writer.settings), ()
         shown = cached_context(evidence, chunk_set, cache, budget=int(left), ttl=self._fetch.ttl)
         support = QuotationSupport(self._services.answering, cache, self._fetch.ttl)
         report = write_with_model(plan, evidence, shown, writer.model, cache, writer=writer, support=support)

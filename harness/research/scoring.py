@@ -103,6 +103,21 @@ class ChunkSet:
             self._progress("embedding documents", len(new), len(new))
         return [chunk for name in each for chunk in self._held[name]]
 
+    def vectors_of(self, texts: Sequence[str]) -> Vectors:
+        """Return the vectors of texts, at least one, shape (texts, dimension). Those of the question and of chunks,
+        which are often a single sentence, are not made again.
+
+        Raises:
+            EmbeddingError: the embedder failed.
+        """
+        import numpy as np
+
+        known = {chunk.text: chunk.vector for held in self._held.values() for chunk in held}
+        known[self.question] = self.question_vector
+        missing = [text for text in dict.fromkeys(texts) if text not in known]
+        known |= zip(missing, self.embedder.embed(missing), strict=True) if missing else ()
+        return np.stack([known[text] for text in texts])
+
     def chunk(self, document: str, index: int) -> StoredChunk | None:
         """Return one chunk of a known document, or `None`."""
         held = self._held.get(document, [])

@@ -12,9 +12,9 @@ from harness.core.keys import canonical_url
 from harness.core.pages import Page
 from harness.core.required_terms import lacking_terms
 from harness.core.search_engines import LIBRARY
-from harness.core.sites import Sites
+from harness.core.sites import ONLY, SKIP, Sites
 from harness.core.source_quality import NEUTRAL, Quality, least_year, quality
-from harness.errors import SearchError
+from harness.errors import SearchError, SiteLeftOut
 from harness.research.gathering import LEFT_OUT, GatheredSource, SourceNote
 from harness.research.held_answers import CORPUS
 from harness.research.page_reading import READABLE, PageReading
@@ -51,7 +51,7 @@ class SourceSelection:
     def __init__(self, question: str, gathering: GatheringSettings, year: int) -> None:
         self._question = question
         self._weighs = gathering.source_quality
-        self._sites = Sites.of(gathering.only_sites, gathering.skip_sites)
+        self.sites = Sites.of(gathering.only_sites, gathering.skip_sites)
         self._year = year
         self._since = least_year(question, year)
         self._of_corpus: set[str] = set()
@@ -75,20 +75,23 @@ class SourceSelection:
         for result in search.results:
             url = canonical_url(str(result.get("href") or ""))
             is_held = search.engine == LIBRARY and not url.startswith(READABLE)
-            if name := "" if is_held else self._sites.left_out_by(url):
+            if name := "" if is_held else self.sites.left_out_by(url):
                 self._refused[url] = f"{name}: {LEFT_OUT}"
-            elif self._sites.left_out_by(str(result.get("full_text") or url)):
+            elif self.sites.left_out_by(str(result.get("full_text") or url)):
                 kept.append({**result, "full_text": ""})
             else:
                 kept.append(result)
         return replace(search, outcome=replace(search.outcome, value=kept))
 
     def reached(self, read: Sequence[Read]) -> list[Read]:
-        """Return read pages without the text of those that a redirect took to a site that is left out."""
+        """Return read pages without the text of those that a redirect took to a site that is left out: in an earlier
+        run, or not at all, as it is not followed now.
+        """
         return [self._reached(*each) for each in read]
 
     def _reached(self, reading: PageReading, page: Page | None) -> Read:
-        if page is None or not (name := self._sites.left_out_by(page.url)):
+        name = self.sites.left_out_by(page.url) if page else _list_in(reading.error or "")
+        if not name:
             return reading, page
         self._refused[reading.url] = f"{name}: page not used, it leads to another site"
         return replace(reading, characters=0, error=f"{name}: it leads to a site that this list leaves out"), None
@@ -127,7 +130,7 @@ class SourceSelection:
         if not self._is_weighed(source):
             return NEUTRAL
         about = {"doi": source.doi, "date": source.date, "site": source.site}
-        return quality(source.url, **about, since=self._since, year=self._year)
+        return quality(source.url, **about, ads=source.ads, since=self._since, year=self._year)
 
     def _is_weighed(self, source: GatheredSource) -> bool:
         return self._weighs and source.url.startswith(READABLE) and source.url not in self._of_corpus
@@ -146,3 +149,10 @@ class SourceSelection:
         texts = ["\n".join(each.texts) for each in weighed]
         found = copies(texts, may_replace=lambda original, copy: lacks(original) <= lacks(copy))
         return {weighed[copy].url: weighed[original].url for copy, original in found.items()}
+
+
+def _list_in(error: str) -> str:
+    """Return the list because of which a redirect was not followed, if that is the error."""
+    if not error.startswith(f"{SiteLeftOut.code}: "):
+        return ""
+    return next((name for name in (ONLY, SKIP) if error.endswith(f" {name} leaves out")), "")

@@ -51,9 +51,9 @@ def _stated(text: str) -> Iterator[Statement]:
     section, paragraph = "Answer", 0
     for line in _lines(text):
         if heading := _HEADING.match(line):
-            section = without_addresses(_MARKUP.sub("", heading[1]))[:MAX_SECTION_CHARS] or section
+            section = heading_of(heading[1]) or section
             continue
-        if section.rstrip(" :").lower() in _LISTS:
+        if is_list(section):
             continue
         paragraph += bool(line)
         place = 0
@@ -92,6 +92,16 @@ def _worded(text: str) -> list[str]:
         for sentence in found
         if any(map(str.isalnum, sentence))
     ]
+
+
+def heading_of(text: str) -> str:
+    """Return a heading as words only, without URLs and markup."""
+    return without_addresses(_MARKUP.sub("", text))[:MAX_SECTION_CHARS]
+
+
+def is_list(heading: str) -> bool:
+    """Return whether a heading is that of a list that the program writes itself."""
+    return heading.rstrip(" :").lower() in _LISTS
 
 
 def without_addresses(text: str) -> str:

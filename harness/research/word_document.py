@@ -31,7 +31,7 @@ class WordDocument:
         """Add the title."""
         self._add(self._document.add_paragraph(style="Title"), [Piece(text)])
 
-    def heading(self, text: str) -> None:
+    def heading(self, text: str, *, picture: bool = False) -> None:  # noqa: ARG002 - its style stays with what follows
         """Add the heading of a section."""
         self._add(self._document.add_paragraph(style="Heading 1"), [Piece(text)])
 
@@ -54,6 +54,11 @@ class WordDocument:
             for cell, pieces, width in zip(added.cells, row, widths, strict=True):
                 cell.width = int(self._width * width)
                 self._add(cell.paragraphs[0], pieces, bold=head and number == 0)
+
+    def picture(self, png: bytes, text: str) -> None:
+        """Add a picture as wide as the text."""
+        shape = self._document.add_picture(BytesIO(png), width=self._width)
+        shape._inline.docPr.set("descr", text)  # noqa: SLF001 - has no other name
 
     def source(self, source: CitedSource) -> None:
         """Add an entry of the list of sources, with its number; marks in the text lead to it."""

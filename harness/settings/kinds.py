@@ -1,5 +1,6 @@
 """Types of settings, and the notes that a declaration carries besides its bounds."""
 
+from collections.abc import Callable
 from typing import Annotated, Any, TypeAlias
 
 from msgspec import Meta, Struct, StructMeta, field
@@ -21,6 +22,11 @@ REACHES = Meta(extra={"reaches": True})
 def flag(*names: str, metavar: str = "") -> Meta:
     """Make the setting an option of `harness research`; `names` default to `--` and its name."""
     return Meta(extra={"flag": (names, metavar)})
+
+
+def checked_by(check: Callable[[Any], None]) -> Meta:
+    """Have `check` raise `InvalidInput` for a value of the right type that cannot be used."""
+    return Meta(extra={"check": check})
 
 
 class Joined(StructMeta):

@@ -243,7 +243,11 @@ def _checked(name: str, raw: object, origin: str) -> Any:
     unit = note_of(name, "unit")
     try:
         value = msgspec.convert(_in_unit(raw, unit) if unit else raw, kind, strict=False, dec_hook=_decode)
+        if check := note_of(name, "check"):
+            check(value)
         return {**getattr(Settings(), name), **value} if merged else value
+    except InvalidInput as error:
+        raise InvalidInput(f"{name} ({origin}) cannot be used: {error}") from None
     except msgspec.ValidationError as error:
         reason = shorten(str(error), 200)
         if "matching regex" in reason:  # patterns are for programs

@@ -5,9 +5,12 @@ from typing import Annotated, Literal, TypeAlias
 from msgspec import Meta, Struct, field
 
 from harness.core.freshness import DEFAULT_TTL, HOUR, MAX_TTL
-from harness.settings.kinds import REACHES, Count, Seconds, Weight, flag
+from harness.core.rules import RuleName, check_rules
+from harness.settings.kinds import REACHES, Count, Seconds, Weight, checked_by, flag
 
-PromptName: TypeAlias = Literal["plan", "follow_up", "sub_questions", "write", "revise"]
+PromptName: TypeAlias = Literal[
+    "plan", "follow_up", "sub_questions", "write", "revise", "outline", "section", "answer", "revise_section"
+]
 """Names of the model's prompts, see `harness/research/prompts`."""
 
 SiteNames: TypeAlias = Annotated[str, Meta(min_length=1, max_length=2_000)]
@@ -142,7 +145,16 @@ class WritingSettings(Struct, frozen=True, kw_only=True):
     prompts: Annotated[
         dict[PromptName, Annotated[str, Meta(pattern=r"\S", max_length=20_000)]],
         Meta(
-            description="texts in place of the model's prompts, by name: plan, follow_up, sub_questions, write, revise"
+            description="texts in place of the model's prompts, by name: plan, follow_up, sub_questions, write, "
+            "revise, outline, section, answer, revise_section"
+        ),
+    ] = field(default_factory=dict)
+    rules: Annotated[
+        dict[RuleName, Annotated[str, Meta(pattern=r"\S", max_length=20_000)]],
+        checked_by(check_rules),
+        Meta(
+            description="texts in place of the rules of planning and of reports, by name: task_types, headings, "
+            "stop_words, weights"
         ),
     ] = field(default_factory=dict)
     max_evidence: Annotated[int, Meta(ge=1, le=50, description="maximum number of excerpts in a report")] = 8

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from harness.core.pages import Page
+from harness.core.sites import ANY_SITE, Sites
 from harness.errors import InvalidInput, OfflineMiss
 from harness.ports import Completion, Message, SearchEngine, SearchResult
 
@@ -60,7 +61,7 @@ class RecordedReader:
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def read(self, url: str, held: Page | None = None) -> Page:
+    def read(self, url: str, held: Page | None = None, sites: Sites = ANY_SITE) -> Page:
         """See `PageReader.read`.
 
         Raises:

@@ -227,8 +227,12 @@ def _line(encoded: bytes) -> SnapshotLine:
     if line.table == AUDITS:
         audit_of(line)
         return line
-    if line.table not in TABLES or line.table == TOKENS.name or len(line.own) != len(TABLES[line.table].own_names):
+    if line.table not in TABLES or line.table == TOKENS.name:
         raise ValueError(f"no such table: {line.table[:50]!r}")
+    missing = len(TABLES[line.table].own_names) - len(line.own)
+    if not 0 <= missing <= len(TABLES[line.table].added):
+        raise ValueError(f"{line.table} has {len(TABLES[line.table].own_names)} own columns, not {len(line.own)}")
+    line = replace(line, own=[*line.own, *(None,) * missing])  # of an older program
     for column, value in zip(TABLES[line.table].own, line.own, strict=True):
         if type(value) is not (int if "INTEGER" in column else str) and (value is not None or "NOT NULL" in column):
             raise ValueError(f"{column.split()[0]} cannot be {value!r:.50}")

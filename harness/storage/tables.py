@@ -31,7 +31,8 @@ OWN_REMEMBERED = 32
 
 class Table:
     """SQL of a cache table on SQLite. `own` declares its own columns (`"engine TEXT NOT NULL"`); the checksum covers
-    the first `covered` of them: those that may be NULL come last, and are updated in place.
+    the first `covered` of them: those that may be NULL come last, and are updated in place. `added` declares those that
+    older databases get.
     """
 
     def __init__(self, declared: TableColumns) -> None:
@@ -43,6 +44,7 @@ class Table:
         self.words = declared.words
         self.own = tuple(f"{name} {_TYPES[kind]}" for name, kind in get_type_hints(declared.own).items())
         self.own_names = declared.own_names
+        self.added = tuple(column for column in self.own if column.split()[0] in declared.added)
         self.covered = sum("NOT NULL" in column for column in self.own)
         # not `_make`, which takes 0.1 µs longer on the path of every hit
         self.make_own: Callable[[Iterable[Any]], Any] = partial(tuple.__new__, declared.own)

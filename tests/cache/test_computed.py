@@ -10,10 +10,20 @@ from typing import Any
 import pytest
 
 from harness.cache import Answer, Cache, Policy
+from harness.cache.page_cache import PageRequest
 from harness.core.entries import Hit, Miss
 from harness.core.pages import Page
+from harness.core.sites import ANY_SITE, Sites
 from harness.core.tables import COMPLETIONS, PAGES, UNANSWERED
-from harness.errors import AddressRefused, InvalidInput, ModelUnavailable, OfflineMiss, PageError, StoreError
+from harness.errors import (
+    AddressRefused,
+    InvalidInput,
+    ModelUnavailable,
+    OfflineMiss,
+    PageError,
+    SiteLeftOut,
+    StoreError,
+)
 from harness.ports import Completion, Message
 from harness.storage.sqlite.store import SqliteStore
 from tests.cache.stand_ins import semantic_cache
@@ -33,7 +43,7 @@ class Reader:
         self.text = text
         self.asked: list[str] = []
 
-    def read(self, url: str, held: Page | None = None) -> Page:
+    def read(self, url: str, held: Page | None = None, sites: Sites = ANY_SITE) -> Page:
         """See `PageReader.read`."""
         self.asked.append(url)
         if isinstance(self.text, Exception):
@@ -106,6 +116,20 @@ def test_any_spelling_of_an_address_is_the_same_page(cache: Cache, spelling: str
     assert isinstance(first.outcome, Miss)
     assert isinstance(second.outcome, Hit)
     assert second.value == first.value
+
+
+@pytest.mark.parametrize(("error", "shared"), [(SiteLeftOut("it redirects"), False), (PageError("HTTP 500"), True)])
+def test_a_redirect_that_one_may_not_follow_is_no_failure_for_others(
+    cache: Cache, store: SqliteStore, error: Exception, *, shared: bool
+) -> None:
+    """Processes with other lists of sites read the page themselves; a page that fails for all is shared."""
+    skip = Sites.of((), ("example.com",))
+    with pytest.raises(type(error)):
+        cache.pages.answer(URL, Reader(error), sites=skip)
+    assert bool(list(store.listings.scan(UNANSWERED, "default"))) is shared
+    flights = [PageRequest(key="k", text=URL, ttl=1, kind=Page, sites=each).flight for each in ("a", "b", "")]
+    assert flights == ["web_pages k a", "web_pages k b", "web_pages k"]
+    assert cache.pages.answer(URL, Reader()).how == "live"
 
 
 @pytest.mark.parametrize("other", ["https://example.org/A?x=1", "http://example.org/a?x=1", "https://example.org/a"])

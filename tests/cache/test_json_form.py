@@ -138,7 +138,7 @@ def shared(times: int) -> list[Any]:
     [
         float("nan"), float("inf"), np.float32("nan"), np.array([1.0, np.nan]), Decimal("NaN"), b"bytes", {1, 2}, 1j,
         object(), {1: "a"}, {(1, 2): 3}, np.datetime64("2026-01-02"), np.array([object()]), Broken(), nested(200),
-        shared(60), Place, len, iter([1]),
+        Place, len, iter([1]),
     ],
     ids=lambda value: type(value).__name__,
 )  # fmt: skip
@@ -146,6 +146,16 @@ def test_values_without_a_form_are_refused(value: Any) -> None:
     """Values that would be returned as something else, or never end, at any depth."""
     with pytest.raises(InvalidInput):
         json_form([value])
+
+
+def test_a_value_that_is_too_long_written_out_is_refused() -> None:
+    """Small lists in each other, or one long text in many places: at most 16 MiB if no limit is given."""
+    with pytest.raises(InvalidInput, match="at most 100,000 bytes"):
+        json_form([shared(60)], 100_000)
+    text = "a" * 2**20
+    assert len(json_form([text] * 15)) == 15
+    with pytest.raises(InvalidInput, match="at most 16,777,216 bytes"):
+        json_form([text] * 16)
 
 
 def test_a_value_that_contains_itself_is_refused() -> None:

@@ -173,7 +173,7 @@ JSON = st.recursive(
 )  # fmt: skip
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None)
 @given(JSON)
 def test_every_json_value_is_returned_unchanged(value: Any) -> None:
     """Values are returned unchanged, and their bytes do not depend on the order of names."""
@@ -322,7 +322,7 @@ STEPS = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None)
 @given(STEPS)
 def test_tenants_never_see_each_other(steps: list[tuple[str, str, str, str]]) -> None:
     """After any stores and clears in any order, each sees what it would see alone."""

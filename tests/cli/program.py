@@ -3,11 +3,16 @@
 import io
 import json
 import sys
+from functools import cache
 from typing import Any, NamedTuple
 
 import pytest
+import typer.main
 
 from harness.cli.main import main
+
+built = cache(typer.main.get_command)
+"""The tree of commands, built once: building it takes longer than most commands."""
 
 
 class Ended(NamedTuple):
@@ -48,6 +53,7 @@ class Program:
         with self._monkeypatch.context() as patched:
             patched.setattr(sys, "argv", ["harness", *map(str, arguments)])
             patched.setattr(sys, "stdin", io.StringIO(stdin))
+            patched.setattr(typer.main, "get_command", built)
             with pytest.raises(SystemExit) as ending:
                 main()
         out, err = self._capsys.readouterr()

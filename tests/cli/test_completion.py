@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,20 +20,33 @@ RUN = "20261123-101500-1a2b3c"
 INJECTION = '\\$(touch owned) `touch owned` "; touch owned; " \x1b]0;x\x07 [bold]'
 
 
-def completed(line: str, program: str = "fish", **environment: str) -> list[str]:
-    """Return the completions of a line, whose last word is not finished."""
+Completed = Callable[..., list[str]]
+"""Function that returns the completions of a line."""
+
+
+def asking(line: str, program: str = "fish") -> dict[str, str]:
+    """Return what a shell puts into the environment to complete a line, whose last word is not finished."""
     words = {
         "fish": {"_TYPER_COMPLETE_ARGS": line, "_TYPER_COMPLETE_FISH_ACTION": "get-args"},
         "zsh": {"_TYPER_COMPLETE_ARGS": line},
         "bash": {"COMP_WORDS": line.replace(" ", "\n"), "COMP_CWORD": str(line.count(" "))},
     }[program]
-    ended = subprocess.run(
-        [str(Path(sys.executable).parent / "harness")],
-        env={**os.environ, "_HARNESS_COMPLETE": f"complete_{program}", **words, **environment},
-        capture_output=True, text=True, check=False, timeout=60,
-    )  # fmt: skip
-    assert ended.stderr == ""
-    return ended.stdout.strip("\n").splitlines()
+    return {"_HARNESS_COMPLETE": f"complete_{program}", **words}
+
+
+@pytest.fixture
+def completed(harness: Program, monkeypatch: pytest.MonkeyPatch) -> Completed:
+    """Return a function that returns the completions of a line."""
+
+    def complete(line: str, program: str = "fish", **environment: str) -> list[str]:
+        with monkeypatch.context() as patched:
+            for name, value in (asking(line, program) | environment).items():
+                patched.setenv(name, value)
+            ended = harness()
+        assert ended.err == ""
+        return ended.out.strip("\n").splitlines()
+
+    return complete
 
 
 @pytest.fixture
@@ -43,7 +57,7 @@ def two_runs() -> None:
         app.cache.runs.put(RUN, f"what {INJECTION}", "ddgs", app.cache.runs.get(OLDER))
 
 
-def test_runs_are_completed_newest_first_with_their_questions(two_runs: None) -> None:
+def test_runs_are_completed_newest_first_with_their_questions(completed: Completed, two_runs: None) -> None:
     """For `show`, `--resume` and `--run`; only those that begin so."""
     for command in ("show ", "research --resume ", "cache export --run "):
         first, second = completed(f"harness {command}")
@@ -53,7 +67,16 @@ def test_runs_are_completed_newest_first_with_their_questions(two_runs: None) ->
     assert completed("harness show ", program="bash") == [RUN, OLDER]
 
 
-def test_a_question_is_never_run_by_the_shell(two_runs: None, tmp_path: Path) -> None:
+def test_a_shell_starts_the_program(two_runs: None) -> None:
+    """It writes what the shell reads, and nothing else."""
+    ended = subprocess.run(
+        [str(Path(sys.executable).parent / "harness")], env={**os.environ, **asking("harness show 20261122")},
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert (ended.stdout.split("\t")[0].strip(), ended.stderr) == (OLDER, "")
+
+
+def test_a_question_is_never_run_by_the_shell(completed: Completed, two_runs: None, tmp_path: Path) -> None:
     """Zsh evaluates completions: no part of a question can run."""
     said = "\n".join(completed("harness show ", program="zsh"))
     assert RUN in said
@@ -64,7 +87,7 @@ def test_a_question_is_never_run_by_the_shell(two_runs: None, tmp_path: Path) ->
         assert not (tmp_path / "owned").exists()
 
 
-def test_engines_and_tasks_are_completed() -> None:
+def test_engines_and_tasks_are_completed(completed: Completed) -> None:
     """Engines by name, tasks one by one behind commas."""
     assert [each.split("\t")[0] for each in completed("harness search x --engine p")] == ["pubmed"]
     assert "corpus:python-docs\tPython language reference" in completed("harness index corp")
@@ -75,7 +98,7 @@ def test_engines_and_tasks_are_completed() -> None:
     assert not {"T_A,T_B,T_A", "T_A,T_B,T_B"} & set(listed)
 
 
-def test_evaluations_and_loops_are_completed(tmp_path: Path) -> None:
+def test_evaluations_and_loops_are_completed(completed: Completed, tmp_path: Path) -> None:
     """By the files in the data directory."""
     (tmp_path / "data" / "evals").mkdir(parents=True)
     (tmp_path / "data" / "evals" / f"{RUN}.jsonl").touch()
@@ -83,7 +106,7 @@ def test_evaluations_and_loops_are_completed(tmp_path: Path) -> None:
     assert completed("harness eval show 2") == completed("harness autoresearch report 2") == [RUN]
 
 
-def test_nothing_wrong_is_ever_shown(tmp_path: Path) -> None:
+def test_nothing_wrong_is_ever_shown(completed: Completed, tmp_path: Path) -> None:
     """No database, a damaged one, wrong settings, a server out of reach: no completions, no error, nothing written."""
     assert completed("harness show ") == []
     assert not (tmp_path / "data").exists()
@@ -95,7 +118,7 @@ def test_nothing_wrong_is_ever_shown(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "data").iterdir()] == ["harness.db"]
 
 
-def test_a_data_directory_on_the_line_is_used(two_runs: None, tmp_path: Path) -> None:
+def test_a_data_directory_on_the_line_is_used(completed: Completed, two_runs: None, tmp_path: Path) -> None:
     """`--data-dir` before the word decides where runs are looked for."""
     assert completed(f"harness show --data-dir {tmp_path} ") == []
     assert completed(f"harness show --data-dir {tmp_path / 'data'} ", HARNESS_DATA_DIR=str(tmp_path))

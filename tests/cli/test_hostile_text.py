@@ -160,8 +160,10 @@ def test_a_log_line_stays_one_line(capsys: pytest.CaptureFixture[str], harness: 
 
 
 TERMINAL = """
-import json, sys
+import functools, json, sys
+import typer.main
 from harness.cli.main import main
+typer.main.get_command = functools.cache(typer.main.get_command)  # as in tests.cli.program
 for arguments in json.loads(sys.argv[1]):
     sys.argv[1:] = arguments
     try:

@@ -119,6 +119,24 @@ def test_the_age_is_limited(harness: Program) -> None:
     assert len(harness("library", "search", "retries", "--max-age", "3h", "--json").told["passages"]) == 2
 
 
+def test_the_language_is_limited(harness: Program) -> None:
+    """`--language` leaves other passages out; each passage shows its own."""
+    german = "Wiederholungen (retries) enden nach fünf Versuchen, und danach wartet der Client auf den Server."
+    with App(settings.load({}).settings) as app:
+        for url, text in (("https://a.org/de", german), ("https://a.org/x", "retries")):
+            document = ReadDocument(
+                url=url, title="", text=text, source="page", fetched_at=time.time(), expires_at=NEVER
+            )
+            app.library.index.add(document)
+    found = harness("library", "search", "retries", "--json").told["passages"]
+    assert {each["url"]: each["language"] for each in found} == {"https://a.org/de": "de", "https://a.org/x": ""}
+    (passage,) = harness("library", "search", "retries", "--language", "de", "--json").told["passages"]
+    assert passage["text"] == german
+    assert harness("library", "search", "retries", "--language", "fr").code == 1
+    assert "(page, de, read just now)" in harness("library", "show", "https://a.org/de").out
+    assert "(page, read just now)" in harness("library", "show", "https://a.org/x").out
+
+
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
@@ -127,6 +145,7 @@ def test_the_age_is_limited(harness: Program) -> None:
         (["search", " "], "the query is empty"),
         (["search", "x" * 10_001], "10,000"),
         (["search", "x", "--max-age", "soon"], "--max-age"),
+        (["search", "x", "--language", "elvish"], "unknown language 'elvish'; pass a tag such as en"),
         (["add", "/nowhere/notes.md"], "/nowhere/notes.md"),
         (["add", "/etc/hostname"], "must be one of"),
         (["add", "ftp://example.org/x"], "ftp://example.org/x"),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from harness.core.abbreviations import MAX_CANDIDATES, MAX_LONG, MAX_PAIRS, Meanings, find_abbreviations
 from harness.core.keys import MAX_QUERY_CHARS
 
-PROPERTY = settings(deadline=None, max_examples=100)
+PROPERTY = settings(deadline=None)
 
 PIECES = [
     "RAG",

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from harness.core.calibration import Interval, calibrate, interval, lowest_for_served, lowest_threshold
 from harness.errors import InvalidInput
 
-PROPERTY = settings(deadline=None, max_examples=100)
+PROPERTY = settings(deadline=None)
 
 SCORES = st.one_of(st.floats(allow_nan=False, max_value=1e300), st.sampled_from([0.0, 0.5, 0.5, 1.0]))
 RISKS = st.floats(0.001, 0.999)

@@ -11,7 +11,7 @@ from harness.core.chunking import CHARS_A_TOKEN, PASSAGE_CHARS, Chunk, Passage, 
 from harness.errors import InvalidInput
 from harness.models.local.embedder import MiniLM
 
-PROPERTY = settings(deadline=None, max_examples=100)
+PROPERTY = settings(deadline=None)
 
 # no character that can make a heading: what is then cut has no reason to lose anything but white space
 PROSE = st.text(alphabet="abcdE éß.!?,;:()中\n\t\r\u3000\u2028", max_size=400)
@@ -250,7 +250,7 @@ def test_only_the_last_chunk_is_smaller(text: str, tokens: tuple[int, int]) -> N
         assert all(found >= tokens[0] for found in count(cut[:-1]))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None)
 @given(
     words=st.lists(
         st.sampled_from(["The", "chunking", "of", "中文", "Zürich.", "it.\n\n", "e.g.", "ж"]), max_size=2_000

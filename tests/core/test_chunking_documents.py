@@ -110,7 +110,7 @@ def is_well_cut(text: str, chunking: Chunking) -> None:
         assert cut.left_out == 0
 
 
-@settings(deadline=None, max_examples=250)
+@settings(deadline=None, max_examples=60)
 @given(text=TEXT, chunking=chunkings())
 @example(text="A title\n\n" + "x" * 60, chunking=Chunking("hybrid", 50, 20, 80))
 @example(text="e" + "\u0301" * 200, chunking=Chunking("fixed_size", 10, 9, 10))
@@ -120,7 +120,7 @@ def test_every_text_is_cut_well(text: str, chunking: Chunking) -> None:
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=2_000)
+@settings(deadline=None, max_examples=400)
 @given(text=TEXT, chunking=chunkings())
 def test_two_thousand_texts_are_cut_well(text: str, chunking: Chunking) -> None:
     """The same for more texts than a quick run tries."""
@@ -128,14 +128,14 @@ def test_two_thousand_texts_are_cut_well(text: str, chunking: Chunking) -> None:
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None)
 @given(paragraphs=st.lists(st.lists(st.sampled_from(FRAGMENTS), min_size=1, max_size=300).map("".join), max_size=5))
 def test_the_default_sizes_hold(strategy: Any, paragraphs: list[str]) -> None:
     """With 1,000, 100 and 1,500 characters as well."""
     is_well_cut("\n\n".join(paragraphs), Chunking(strategy))
 
 
-@settings(deadline=None, max_examples=250)
+@settings(deadline=None, max_examples=60)
 @given(text=TEXT, chunking=chunkings())
 def test_a_chunk_ends_between_two_characters_of_a_reader(text: str, chunking: Chunking) -> None:
     """Marks stay with their letters, flags and joined emoji stay whole, unless a cluster fits nowhere."""

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from harness.core.citations import is_quoted_in, parted, verbatim
 
-PROPERTY = settings(deadline=None, max_examples=100)
+PROPERTY = settings(deadline=None)
 
 SOURCE = "Attribute look-up starts\n  in the type.\n\nThen it\tlooks into the café's instance."
 

@@ -108,7 +108,7 @@ TEXTS = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=60)
 @given(TEXTS)
 def test_originals_stay(texts: list[str]) -> None:
     """Any texts: an original comes first, is no copy itself, and every later twin of it is a copy."""

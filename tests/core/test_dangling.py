@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.core.dangling import needs_previous
+from harness.core.dangling import needs_previous, needs_time
 
 
 @pytest.mark.parametrize(
@@ -13,11 +13,13 @@ from harness.core.dangling import needs_previous
         "It raises an error.", "They were built in 1902.", "This is called aliasing.", "These differ from tuples.",
         "However, the order is kept.", "By default it holds ten.", "In this case, the call fails.",
         "When they meet, both stop.", "If it is full, writes wait.", "Otherwise the value is returned.",
-        "Its capital is Lima.",
+        "Its capital is Lima.", "For example, a list can change.", "Names in this category are mangled.",
+        "Failing to do so raises an error.", "Called to create an instance.", "If present, it is passed on.",
+        "One of these methods is enough.",
     ],
 )  # fmt: skip
 def test_a_sentence_that_points_back(sentence: str) -> None:
-    """A pronoun, or a word that continues a thought, at the beginning."""
+    """A pronoun, a word that continues a thought, an example, or a beginning without a subject."""
     assert needs_previous(sentence)
 
 
@@ -27,11 +29,45 @@ def test_a_sentence_that_points_back(sentence: str) -> None:
         "", "123", "The pool holds ten connections.", "There are two kinds of locks.", "It is known that ice floats.",
         "If the file is missing, it is created.", "In Python, names are bound.", "By default the pool holds ten.",
         "Iteration stops at the end.", "Thistles grow here.", "When a call fails, it is tried again.",
+        "It is also possible to nest functions.", "It is unusual for both kinds to be used.",
+        "It should be noted that jumps are rare.", "This study shows that tea helps.",
+        "The aim of this study was to test tea.", "If possible, close the window.", "Returns are free for a month.",
     ],
 )  # fmt: skip
 def test_a_sentence_that_stands_alone(sentence: str) -> None:
     """Its subject is in it."""
     assert not needs_previous(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Six years later the Halden Bridge opened.", "More than a decade later, it closed.",
+        "The following year was dry.",
+        "In the following year, sales fell.", "At that time the town was small.", "By then the city had grown.",
+        "Shortly afterwards the king died.", "Meanwhile, prices rose.", "Since then no one has lived there.",
+        "The bridge opened six years later.", "That year the museum closed.",
+    ],
+)  # fmt: skip
+def test_a_sentence_that_counts_from_an_earlier_time(sentence: str) -> None:
+    """It needs the sentence that names the time."""
+    assert needs_time(sentence)
+    assert needs_previous(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "", "Later versions support it.", "The next time you start the program, it asks.",
+        "Ten years after the war, it fell.",
+        "The same time zone is used.", "The following methods are defined.", "Two weeks before harvest, stop watering.",
+        "The program runs one second later than planned.", "The plan of 1990 was dropped six years later.",
+        "The shop opened in May and closed six years later.", "The previous day's data is kept.",
+    ],
+)  # fmt: skip
+def test_a_sentence_with_its_own_time(sentence: str) -> None:
+    """Its time is in it, or it has none."""
+    assert not needs_time(sentence)
 
 
 @given(st.text(max_size=100))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.core.definitions import defines
+from harness.core.definitions import asks_what, defines
 
 QUESTION = "How does a circuit breaker protect a service from retries?"
 
@@ -38,3 +38,29 @@ def test_a_definition_of_a_thing_in_the_question(sentence: str) -> None:
 def test_other_sentences_define_nothing(sentence: str) -> None:
     """Other things, pointing words, and what a thing does or how it is."""
     assert not defines(sentence, QUESTION)
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence", "expected"),
+    [
+        ("What is the maximum load of the Orlin Cargo bike?", "The Orlin Cargo is a front loader.", False),
+        ("What is the maximum load of the Orlin Cargo bike?", "The maximum load is the sum of all.", True),
+        ("What is the Orlin Cargo bike?", "The Orlin Cargo is a front loader.", True),
+        ("What is a closure in Python?", "A closure is a function with its variables.", True),
+        ("What is a closure in Python?", "Python is a language.", False),
+        ("What are the opening hours of the museum in winter?", "The museum was the best part.", False),
+        ("What is the difference between a list and a tuple?", "A tuple is a sequence.", False),
+        ("What is the Bank of America?", "Bank of America is a bank.", True),
+        ("How does a breaker work?", "A breaker is a switch.", True),
+    ],
+)
+def test_a_question_what_something_is_asks_for_that_thing(question: str, sentence: str, expected: bool) -> None:
+    """The load, rather than the bike that it is the load of."""
+    assert defines(sentence, question) is expected
+
+
+def test_questions_what_something_is() -> None:
+    """Not how, and not what happens."""
+    assert [asks_what(each) for each in ("What is a list?", "what are lists?", "How is a list?", "What happens?")] == [
+        True, True, False, False,
+    ]  # fmt: skip

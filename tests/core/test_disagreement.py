@@ -221,6 +221,21 @@ def test_statements_about_other_things_do_not_disagree(one: str, two: str) -> No
     assert found("Is it so?", one, two) == []
 
 
+@pytest.mark.parametrize(
+    "unsure",
+    [
+        "The drug might not be effective against severe pain.",
+        "Is the drug not effective against severe pain?",
+        "The drug is not effective against severe pain if taken late.",
+    ],
+)
+def test_what_is_not_stated_contradicts_nothing(unsure: str) -> None:
+    """A question, a condition or a supposition, in either order."""
+    stated = "The drug is effective against severe pain."
+    assert found("Is it so?", stated, unsure) == found("Is it so?", unsure, stated) == []
+    assert found("Is it so?", stated, "The drug is not effective against severe pain.") == [(0, 1)]
+
+
 def test_figures_come_first_and_no_statement_is_in_two_disagreements() -> None:
     """Then pairs of words, in order, each statement once."""
     texts = (

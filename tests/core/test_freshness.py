@@ -20,7 +20,7 @@ from harness.core.freshness import (
 )
 from harness.errors import InvalidInput
 
-PROPERTY = settings(deadline=None, max_examples=100)
+PROPERTY = settings(deadline=None)
 
 
 def test_an_entry_is_expired_at_the_very_second_of_its_expiry() -> None:

@@ -24,7 +24,7 @@ from harness.core.keys import (
 )
 from harness.errors import InvalidInput
 
-PROPERTY = settings(deadline=None, max_examples=100)
+PROPERTY = settings(deadline=None)
 
 HEX_64 = re.compile(r"[0-9a-f]{64}")
 WHITE_SPACE = st.text(alphabet=" \t\n\r\v\f\u00a0\u2003\u3000", min_size=1, max_size=4)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from harness.core.keys import canonical_url
 from harness.core.papers import LEAST_TITLE_WORDS, MAX_CHARS, identities
 
-PROPERTY = settings(deadline=None, max_examples=200)
+PROPERTY = settings(deadline=None, max_examples=60)
 SECONDS = 10.0
 """Far more than is needed, and far less than time that grows with the square of the text."""
 

@@ -22,6 +22,13 @@ from harness.core.quotable import is_quotable
         "Mention the rules of your club to every guest.",
         "What the call returns is stored, which saves time.",
         "How long it takes depends on the size of the file.",
+        "The symptoms are described in the literature as mild fever.",
+        "See if the light is on before you start it.",
+        "What you see depends on the light in the room.",
+        "The value is given in the table of section two as 40.",
+        "There are three colours: red, green and blue.",
+        "Prices of houses have risen for ten years.",
+        "Books, films and digital licences cost 610,000 crowns.",
     ],
 )
 def test_a_whole_sentence(sentence: str) -> None:
@@ -42,12 +49,20 @@ def test_a_whole_sentence(sentence: str) -> None:
         "This page explains the budget of the year 2023.", "Learn why copper roofs turn green in cities.",
         "What compost is, which worms to use and how long it takes.", "Chill it: how to keep a starter alive.",
         "We compared two kinds of dryers: energy, time and noise.", "Bleed it: what you need and how to do it quickly.",
+        "See section Names and scopes for the details.", "For more information, see the manual of the pump.",
+        "The semantics of calls are described in more detail in section Calls.",
+        "The behaviour of such methods is described above, under methods.",
+        "**PEP 3115** - Metaclasses in Python 3000 The proposal that changed it.",
+        "Addresses, opening hours and prices of the museums of the town.",
+        "Technical data of the Orlin Cargo: maximum load, weight, battery, motor, dimensions.",
+        "The normal route to the top from the hut: time, difficulty, equipment.",
+        "What I learned from eight months of worms on a balcony.",
         "Scroll down to find out what happens next.", "Thanks to 41 people who tested this recipe.",
         ">>> print the value of this expression.", "x = {a: 1, b: 2}[c] + (d * e) / (f - g) ** 2.",
     ],
 )  # fmt: skip
 def test_what_is_no_sentence(sentence: str) -> None:
-    """Fragments, cut-off texts, rows of tables, navigation, code."""
+    """Fragments, cut-off texts, rows of tables, navigation, pointers to other places, code."""
     assert not is_quotable(sentence)
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from harness.core.rank_fusion import overlap, reciprocal_rank_fusion, select_diverse
 
-PROPERTY = settings(deadline=None, max_examples=100)
+PROPERTY = settings(deadline=None)
 
 RANKINGS = st.lists(st.lists(st.integers(0, 20), unique=True, max_size=10), max_size=5)
 SETS = st.sets(st.integers(0, 9), max_size=6)

@@ -9,7 +9,9 @@ from harness.core.required_terms import (
     all_numbers,
     lacking,
     lacking_names,
+    lacking_things,
     lacking_words,
+    named_things,
     required_names,
     required_terms,
     rival_terms,
@@ -118,3 +120,45 @@ def test_rivals_of_any_text(question: str, text: str) -> None:
     found = rival_terms(question, text)
     assert len(found) <= MAX_TERMS
     assert isinstance(all_numbers(question), tuple)
+
+
+BRIDGES = ("Halden Bridge: facts\nThe Halden Bridge carries the road.", "A ferry served the crossing until 1987.")
+
+
+@pytest.mark.parametrize(
+    ("question", "lacks"),
+    [
+        ("When will the Halden tunnel under the Varn estuary open?", ("Halden tunnel",)),
+        ("When will the Halden Tunnel open?", ("Halden Tunnel",)),
+        ("How long are the Halden tunnels?", ("Halden tunnels",)),
+        ("How long is the Halden bridge?", ()),
+        ("How long are the Halden Bridges?", ()),
+        ("When did the Halden ferry stop?", ()),
+        ("How long is the longest tunnel of Halden?", ()),
+        ("What is the difference between the Halden Bridge and a tunnel?", ()),
+        ("Who made the Halden software?", ()),
+        ("Which Halden project is the largest?", ()),
+        ("How high is Mount Varn?", ()),
+        ("Is the Oslo tunnel open?", ()),
+        ("", ()),
+    ],
+)
+def test_a_thing_that_no_text_is_about(question: str, lacks: tuple[str, ...]) -> None:
+    """A name with a kind that no text has, where the texts have the name with another kind; general kinds and other
+    names do not count.
+    """
+    assert lacking_things(named_things(question), BRIDGES) == lacks
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("How fast is the Orlin automobile?", "The Orlin Cargo is a car of 1999."),
+        ("Who wrote the Python language?", "Python Software Foundation."),
+        ("How many colours has the Norvik flag?", "The Norvik Library hoists the flags of Norvik."),
+        ("Who made the Orlin movie?", "The Orlin Film Studio was founded in 1920."),
+    ],
+)
+def test_synonyms_plurals_and_general_kinds_are_met(question: str, text: str) -> None:
+    """A text about a car has an automobile."""
+    assert lacking_things(named_things(question), (text,)) == ()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from harness.core.sites import ONLY, SKIP, Sites, host_of, is_within
 from harness.errors import InvalidInput
 
-PROPERTY = settings(deadline=None, max_examples=200)
+PROPERTY = settings(deadline=None, max_examples=60)
 
 
 @pytest.mark.parametrize(

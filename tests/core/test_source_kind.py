@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from harness.core.source_kind import source_kind
 
-PROPERTY = settings(deadline=None, max_examples=200)
+PROPERTY = settings(deadline=None, max_examples=60)
 SECONDS = 10.0
 """Far more than is needed, and far less than time that grows with the square of the text."""
 KINDS = set("paper encyclopaedia documentation official news forum code document page".split())

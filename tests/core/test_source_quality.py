@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.core.source_quality import FARM, MOST, NEUTRAL, Quality, least_year, quality
+from harness.core.source_quality import FARM, MANY_ADS, MOST, NEUTRAL, Quality, least_year, quality
 
 YEAR = 2026
 PAGE = "https://blog.example.org/1"
@@ -108,6 +108,21 @@ def test_a_date_counts_where_the_question_asks_for_one(date: str, expected: Qual
 
 
 @pytest.mark.parametrize(
+    ("url", "ads", "expected"),
+    [
+        (PAGE, MANY_ADS, Quality(-0.02, ("many advertisements: down",))),
+        (PAGE, 10**30, Quality(-0.02, ("many advertisements: down",))),
+        (PAGE, MANY_ADS - 1, NEUTRAL),
+        ("file:///a.html", 1_000, NEUTRAL),
+        ("https://newbedev.com/", 1_000, Quality(FARM, ("copies of other sites: down", "many advertisements: down"))),
+    ],
+)
+def test_many_advertisements_weigh_a_little(url: str, ads: int, expected: Quality) -> None:
+    """However many, never for a file, and not beyond the bound."""
+    assert of(url, ads=ads) == expected
+
+
+@pytest.mark.parametrize(
     ("question", "year"),
     [
         ("what is the latest version of python", 2025),
@@ -130,7 +145,7 @@ ANY = st.text(max_size=60)
 URL = st.one_of(ANY, st.builds("https://{}/{}".format, ANY, ANY))
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=60)
 @given(URL, ANY, ANY, ANY, st.integers(0, 3000))
 def test_weights_are_bounded(url: str, doi: str, date: str, site: str, since: int) -> None:
     """Any facts at all: two sources never differ by more than a tenth, and a weight has its reasons."""

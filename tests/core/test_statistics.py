@@ -25,7 +25,7 @@ from harness.core.statistics import (
 )
 from harness.errors import InvalidInput
 
-PROPERTY = settings(deadline=None, max_examples=100)
+PROPERTY = settings(deadline=None)
 RESAMPLED = settings(deadline=None, max_examples=25)
 
 HUNDREDTHS = st.integers(-100, 100)

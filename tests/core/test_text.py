@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from harness.core.text import STEMS_HELD, clean, content_words, one_line, sentences, shorten, stem, stems, words
 
-PROPERTY = settings(deadline=None, max_examples=100)
+PROPERTY = settings(deadline=None)
 
 CONTROLS = [chr(c) for c in (*range(0x20), *range(0x7F, 0xA0)) if chr(c) not in "\t\n\r"]
 OVERRIDES = list("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff")

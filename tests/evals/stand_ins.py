@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from harness_evals.journal import Experiment, NoiseFloor, Options
-from harness_evals.loop import Loop, Runner, begin
+from harness_evals.loop import Loop, begin
 from harness_evals.outcome import Cited, Cost, Outcome
+from harness_evals.paired_runs import Runner
 from harness_evals.proposers import FromFile, Grid, HillClimb, Proposer, Random
 from harness_evals.run import Job
 from harness_evals.space import Space

@@ -124,8 +124,8 @@ def test_the_best_settings_are_a_configuration(
     monkeypatch.setattr("harness_evals.verdicts._passes", lambda finding: True)
     config = tmp_path / "config.yml"
     config.write_text("read_pages: 1\n")
-    held = research(*file_of(tmp_path, {"chunk_tokens": [100, 200]}), "--config", config)
-    assert held.best == {"chunk_tokens": (100, 200)}
+    held = research(*file_of(tmp_path, {"chunk_tokens": [100, 200], "max_rounds": 1}), "--config", config)
+    assert held.best == {"chunk_tokens": (100, 200), "max_rounds": 1}
     best = held.folder / "best.yaml"
     shown = harness("config", "--config", best)
     assert shown.code == 0
@@ -133,7 +133,7 @@ def test_the_best_settings_are_a_configuration(
     assert (settings.chunk_tokens, settings.read_pages, settings.research_cache) == ((100, 200), 1, None)
     assert harness("eval", "run", "--tasks-dir", tasks_dir, "--config", best).code == 0
     (row,) = csv.DictReader((held.folder / "results.tsv").read_text().splitlines(), delimiter="\t")
-    assert (row["status"], row["description"]) == ("keep", "chunk_tokens=(100, 200)")
+    assert (row["status"], row["description"]) == ("keep", "chunk_tokens=(100, 200), max_rounds=1")
 
 
 @pytest.mark.parametrize("proposer", ["grid", "random", "hillclimb"])
@@ -155,12 +155,13 @@ def test_experiments_are_proposed_in_several_ways(
 def test_a_model_proposes(
     research: Callable[..., Journal], endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its proposal is tried; when it repeats itself, nothing is left. Its plans and reports are unusable."""
-    endpoint.answers(saying('{"max_evidence": 5}'))
+    """Its proposal is tried; three in a row that repeat it end the loop. Its plans and reports are unusable."""
+    endpoint.answers(saying('{"idea": "less", "hypothesis": "shorter", "change": {"max_evidence": 5}}'))
     monkeypatch.setenv("HARNESS_MODEL", "scripted")
     monkeypatch.setenv("HARNESS_MODEL_URL", endpoint.url)
     held = research("--proposer", "model", "--repeats", 1)
-    assert [each.changes for each in held.experiments] == [{"max_evidence": 5}]
+    assert [each.changes for each in held.experiments] == [{"max_evidence": 5}, {}, {}, {}]
+    assert [each.status for each in held.experiments[1:]] == ["invalid"] * 3
 
 
 def test_a_stopped_loop_continues(harness: Program, tasks_dir: Path, tmp_path: Path, in_threads: None) -> None:
@@ -189,7 +190,7 @@ def test_a_stopped_loop_continues(harness: Program, tasks_dir: Path, tmp_path: P
         (("--proposer", "wish"), "no proposer 'wish'; choose one of grid"),
         (("--proposer", "file"), "--proposer file and --file FILE need each other"),
         (("--proposer", "file", "--file", "/nowhere.yaml"), "cannot read /nowhere.yaml"),
-        (("--proposer", "model"), "--proposer model needs a language model; set `model`"),
+        (("--proposer", "model"), "a language model; pass --proposer-model, or set `model`"),
         (("--space", "/nowhere.yaml"), "cannot read /nowhere.yaml"),
         (("--experiments", "0"), "must be at least 1"),
         (("--delta", "2"), "--delta must be 0 to 1"),
@@ -226,8 +227,8 @@ def test_a_report_is_a_table_and_a_chart(reported: Journal, harness: Program) ->
     assert ended.code == 0
     assert "\x1b" not in ended.out
     assert ended.out.startswith("noise floor 0.0000: ")
-    assert "description" in ended.out
-    assert ended.out.rstrip().endswith("experiment")
+    assert "1. entry 1: max_evidence=1\n" in ended.out
+    assert ended.out.rstrip().endswith("nothing was kept")
     assert harness("autoresearch", "report", reported.begun.id, "--json").told["experiments"][1]["number"] == 2
 
 
@@ -267,6 +268,7 @@ def test_a_real_candidate_that_takes_too_long_is_a_crash(tasks_dir: Path, tmp_pa
         [sys.executable, ROOT / "autoresearch.py", *arguments, "--json"],
         capture_output=True, text=True, env=dict(os.environ), check=False, timeout=120,
     )  # fmt: skip
+    assert ended.returncode == 0, ended.stderr
     slow, fast = json.loads(ended.stdout)["experiments"]
     assert slow["status"] == "crash"
     assert "TimeoutError: it took longer than 6 s and was killed" in slow["reasons"][0]
@@ -279,7 +281,7 @@ def test_a_pipe_gets_one_line_per_step_and_no_bar(
     """First the journal's path and what is measured, then each experiment."""
     ended = harness("autoresearch", "--tasks-dir", tasks_dir, *file_of(tmp_path, {"max_evidence": 4}))
     lines = [line for line in ended.err.splitlines() if not line.startswith("warning: ")]
-    assert [line.split()[0] for line in lines] == ["loop", "measuring", "noise", "1.", "ended:"]
+    assert [line.split()[0] for line in lines] == ["loop", "at", "measuring", "noise", "1.", "ended:"]
     assert "\x1b" not in ended.err
 
 
@@ -305,3 +307,51 @@ def test_a_loop_counts_its_runs(tasks_dir: Path, tmp_path: Path, in_threads: Non
     assert list(done) == sorted(done)
     assert (done[0], total[0]) == (0, expected_runs(options, tasks))
     assert all(each <= expected for each, expected in zip(done, total, strict=True))
+
+
+# Results -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_loop_that_kept_nothing_has_nothing_to_confirm_or_apply(
+    reported: Journal, harness: Program, tasks_dir: Path
+) -> None:
+    """One line."""
+    assert reported.best == {}
+    assert "kept nothing" in harness("autoresearch", "apply").one_line_error(2)
+    assert "kept nothing" in harness("autoresearch", "confirm", "--tasks-dir", tasks_dir).one_line_error(2)
+
+
+def test_what_is_unconfirmed_is_applied_on_request_alone(
+    reported: Journal, harness: Program, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Into the configuration; the report says that it is unconfirmed."""
+    journal = reported.folder / "journal.jsonl"
+    journal.write_text(journal.read_text().replace('"status":"inert"', '"status":"unconfirmed"'))
+    config = tmp_path / "config.yaml"
+    config.write_text("max_results: 9\n")
+    monkeypatch.setenv("HARNESS_CONFIG", str(config))
+    assert "whether it holds on others is not shown" in " ".join(harness("autoresearch", "report").out.split())
+    assert "--unconfirmed" in harness("autoresearch", "apply").one_line_error(2)
+    ended = harness("autoresearch", "apply", "--unconfirmed")
+    assert (ended.code, load(config=config).settings.max_evidence) == (0, 2)
+    again = harness("autoresearch", "apply", "--unconfirmed")
+    assert (again.code, again.out) == (0, "all of it was applied before; nothing was changed\n")
+    assert (tmp_path / "config.yaml.before").read_text() == "max_results: 9\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--surface", "everything"), "no surface 'everything'"),
+        (("--surface", ","), "choose of settings, prompts, rules, code"),
+        (("--surface", "prompts"), "changes settings alone"),
+        (("--keep-rule", "luck"), "choose significant or gain"),
+        (("--objective", "2 ** 9"), "objective"),
+        (("--proposer", "agent"), "--agent COMMAND need each other"),
+        (("--proposer-model", "any"), "--proposer-model is the model of --proposer model"),
+        (("--agent", "x"), "--agent COMMAND need each other"),
+    ],
+)
+def test_wrong_options_are_one_line(harness: Program, tasks_dir: Path, arguments: tuple[str, ...], says: str) -> None:
+    """Before anything runs."""
+    assert says in harness("autoresearch", "--tasks-dir", tasks_dir, *arguments).one_line_error(2)

@@ -1,6 +1,7 @@
 """`harness eval`: run, list, show, score, compare, check, repeat."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,7 +13,7 @@ from harness_evals.log import FIRST_WEIGHTS
 from harness_evals.suite import Summary
 
 from harness.app import App
-from harness.cli import evaluate
+from harness.cli import evaluation_views
 from harness.models.from_settings import Models
 from harness.models.local.embedder import MiniLM
 from harness.settings import Settings
@@ -52,7 +53,7 @@ def test_tasks_are_run_scored_and_logged(
     ]  # fmt: skip
     assert payload["evaluation"]["crashes"] == 0
     assert set(payload["weights"]) - set(payload["means"]) == {
-        "required_terms", "avoided", "disagreement_shown", "sections_match", "short_answer",
+        "required_terms", "avoided", "disagreement_shown", "sections_match", "short_answer", "calls_saved",
     }  # fmt: skip
     assert payload["means"]["retrieval_recall"] == 1.0
     (log,) = logs(tmp_path)
@@ -239,6 +240,7 @@ def test_a_failing_task_is_a_crash_and_not_a_score(harness: Program, tasks_dir: 
         (("show",), "no evaluation 'last' in"),
         (("score", "x"), "no evaluation 'x' in"),
         (("compare", "x", "y"), "no evaluation 'x' in"),
+        (("show", "x:1:baseline", "T_A"), "no loop 'x' in"),
         (("repeat", "T_Z"), "no task 'T_Z' in"),
         (("repeat", "T_A,T_B"), "only one task can be repeated, not 2; name one"),
         (("repeat", "T_A", "-n", "1"), "pass -n 2 or more"),
@@ -270,6 +272,40 @@ def test_sound_tasks_are_sound(harness: Program, tasks_dir: Path) -> None:
     """Exit code 0."""
     ended = harness("eval", "check", "--tasks-dir", tasks_dir)
     assert (ended.code, ended.out) == (0, "all tasks are valid\n")
+
+
+def test_a_run_of_a_task_is_shown(harness: Program, tasks_dir: Path) -> None:
+    """Its nuggets with the sentence that says them, sources, rounds and cost; as JSON too; wrong names are one line."""
+    harness("eval", "run", "--tasks-dir", tasks_dir, "--tasks", "retries", "--repeat", 2)
+    text = harness("eval", "show", "last", "retries").out
+    assert text.startswith("retries, run 1 of 2: ")
+    assert "+ n1 one\n    “Retries use exponential backoff and stop after five failed attempts.”" in text
+    assert re.search(r"retries\.md: expected, found at \d, cited \d times?", text)
+    payload = harness("eval", "show", "last", "retries", "--repeat", 2, "--json").told
+    assert (payload["number"], payload["runs"], payload["error"]) == (2, 2, "")
+    assert [nugget["places"] for nugget in payload["nuggets"]] == [[0], [0]]
+    assert payload["rounds"][0]["searches"][0]["engine"].startswith("corpus")
+    assert "has no task 'nope'" in harness("eval", "show", "last", "nope").one_line_error(2)
+    assert "has 2 runs of retries" in harness("eval", "show", "last", "retries", "--repeat", 3).one_line_error(2)
+
+
+def test_the_first_difference_of_two_runs_is_shown(
+    harness: Program, tasks_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its stage and its lines; nothing for the same bytes."""
+    of_one = ("eval", "run", "--tasks-dir", tasks_dir, "--tasks", "retries,timeouts", "--json")
+    monkeypatch.setattr("time.time", lambda: 1_700_000_000.0)
+    first = harness(*of_one).told["evaluation"]["id"]
+    monkeypatch.setattr("time.time", lambda: 1_700_000_100.0)
+    harness(*of_one, "--config", _config(tasks_dir, "max_results: 1"))
+    shown = harness("eval", "compare", first, "last", "retries").out.splitlines()
+    assert shown[0] == "retries: the first stage that differs is queries"
+    assert any(line.startswith("- ") for line in shown)
+    payload = harness("eval", "compare", first, "last", "retries", "--json").told
+    assert payload["stage"] == "queries"
+    assert {line["kind"] for line in payload["lines"]} > {"gone"}
+    assert harness("eval", "compare", first, first, "retries").out == "retries: identical in every stage\n"
+    assert "queries" in harness("eval", "compare", first).out
 
 
 # Repeating ---------------------------------------------------------------------------------------------------------
@@ -358,8 +394,8 @@ def test_old_logs_are_listed_and_broken_ones_are_named(harness: Program, tasks_d
 @pytest.mark.parametrize(("columns", "names"), [(90, 1), (150, 2), (250, 3)])
 def test_a_narrow_terminal_shows_fewer_scores(monkeypatch: pytest.MonkeyPatch, columns: int, names: int) -> None:
     """Only the total; with more room those with a weight, too; then all."""
-    monkeypatch.setattr(evaluate.sys, "stdout", SimpleNamespace(isatty=lambda: True))
-    monkeypatch.setattr(evaluate.shutil, "get_terminal_size", lambda: SimpleNamespace(columns=columns))
+    monkeypatch.setattr(evaluation_views.sys, "stdout", SimpleNamespace(isatty=lambda: True))
+    monkeypatch.setattr(evaluation_views.shutil, "get_terminal_size", lambda: SimpleNamespace(columns=columns))
     means = {"length": 0.5, "self_contained": 0.5, "total": 0.5}
-    table = evaluate._table(Summary((), means, {}, 0), {"length": 1.0, "self_contained": 0.0})
+    table = evaluation_views._table(Summary((), means, {}, 0), {"length": 1.0, "self_contained": 0.0})
     assert len([name for name in ("total", "length", "contained") if name in table]) == names

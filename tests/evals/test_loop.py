@@ -18,9 +18,8 @@ from harness_evals.isolation import IsolatedExecutor
 from harness_evals.journal import COLUMNS, Experiment, as_table, digest_of, read_journal
 from harness_evals.loop import Budget, Loop, begin
 from harness_evals.outcome import Cost, Outcome
-from harness_evals.proposers import Tried
+from harness_evals.proposers import Proposal, Situation
 from harness_evals.run import Job, run_jobs
-from harness_evals.space import Changes
 from msgspec.structs import replace
 
 from harness.errors import InvalidInput, ModelUnavailable, StoreBusy
@@ -46,9 +45,9 @@ Run = Callable[[Sequence[Job]], Iterator[tuple[Job, Outcome]]]
 class Endless:
     """Proposer of ever new values of `max_results`."""
 
-    def propose(self, best: Changes, tried: Sequence[Tried]) -> Changes | None:
+    def propose(self, situation: Situation) -> Proposal | None:
         """See `Proposer.propose`."""
-        return {"max_results": 11 + len(tried)}
+        return Proposal({"max_results": 11 + len(situation.tried)})
 
 
 def counted(run: Run, jobs_run: list[Job]) -> Run:
@@ -309,7 +308,7 @@ def test_an_exhausted_or_failing_proposer_ends_it(tmp_path: Path) -> None:
     assert made.ended == "nothing is left to try"
 
     class Gone:
-        def propose(self, best: Changes, tried: Sequence[Tried]) -> Changes | None:
+        def propose(self, situation: Situation) -> Proposal | None:
             raise ModelUnavailable("nobody answers")
 
     with loop(tmp_path / "two", Gone(), answering(lambda job: 5)) as made:
@@ -398,7 +397,6 @@ def test_a_stopped_loop_counts_the_same_live_calls(tmp_path: Path, stops: tuple[
     assert unbroken.noise_floor is not None
     assert going.noise_floor.live_calls == unbroken.noise_floor.live_calls == 30
     assert [_timeless(each) for each in going.experiments] == [_timeless(each) for each in unbroken.experiments]
-    assert not (folder / "under-way.jsonl").exists()
 
 
 def test_a_crash_is_repeated_and_its_calls_count(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 import pytest
-from harness_evals import promises
+from harness_evals import promises, streams
 from harness_evals.outcome import Cited, Outcome
 from harness_evals.promises import (
     avoided,
@@ -202,7 +202,8 @@ def test_impossible_weights_of_a_task_are_refused() -> None:
     with pytest.raises(ValueError, match="at most 1 together"):
         task(weights={"short_answer": 0.7, "self_contained": 0.7})
     named = get_args(get_args(get_type_hints(Task, include_extras=True)["weights"])[0])
-    assert set(named) == {name for name, scorer in SCORERS.items() if scorer.__module__ == promises.__name__}
+    modules = {promises.__name__, streams.__name__}
+    assert set(named) == {name for name, scorer in SCORERS.items() if scorer.__module__ in modules}
 
 
 @pytest.mark.parametrize("suite", ["web", "short"])

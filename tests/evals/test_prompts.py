@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from harness_evals.tasks import MAX_TASKS, check_tasks, load_tasks
+from harness_evals.task_checks import check_tasks
+from harness_evals.tasks import MAX_TASKS, load_tasks
 
 from harness.errors import InvalidInput
 from tests.cli.program import Program

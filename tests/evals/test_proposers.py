@@ -1,16 +1,22 @@
 """Proposers: grid, random, step by step, from a file, by a language model."""
 
 import json
+import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from harness_evals.proposers import FromFile, FromModel, Grid, HillClimb, Proposer, Random, Tried
-from harness_evals.space import Changes, every
+from harness_evals.model_proposers import FromAgent, FromModel
+from harness_evals.proposers import FromFile, Grid, HillClimb, Proposal, Proposer, Random, Situation, TaskState, Tried
+from harness_evals.space import Changes, InvalidProposal, every
+from msgspec.structs import replace
 
 from harness.app import App
-from harness.errors import HarnessError, InvalidInput, ModelError
+from harness.errors import InvalidInput
 from harness.settings import Settings
 from tests.evals.stand_ins import SPACE, from_file
 from tests.models.endpoint import Endpoint, saying
@@ -19,8 +25,8 @@ from tests.models.endpoint import Endpoint, saying
 def proposals(proposer: Proposer, most: int = 100, best: Changes | None = None) -> list[Changes]:
     """Return the proposals, each discarded before the next."""
     tried: list[Tried] = []
-    while len(tried) < most and (changes := proposer.propose(best or {}, tried)) is not None:
-        tried.append(Tried(changes, 0.5, "discard"))
+    while len(tried) < most and (proposal := proposer.propose(Situation(best or {}, tuple(tried)))) is not None:
+        tried.append(Tried(proposal.changes, 0.5, "discard", proposal.idea))
     return [each.changes for each in tried]
 
 
@@ -35,7 +41,7 @@ def test_a_grid_too_large_to_hold_begins_at_once() -> None:
     """Its combinations are generated lazily."""
     values = tuple(range(1, 31))
     grid = Grid({f"setting_{n}": values for n in range(12)})
-    assert grid.propose({}, []) == {"setting_0": 1}
+    assert grid.propose(Situation()) == Proposal({"setting_0": 1})
 
 
 @pytest.mark.parametrize("kind", [Random, HillClimb])
@@ -66,7 +72,7 @@ def test_climbing_takes_one_step_from_what_is_kept() -> None:
 def test_a_file_is_read_in_order(tmp_path: Path) -> None:
     """Values with the types of settings."""
     file = from_file(tmp_path, {"max_rounds": 2}, {"chunk_tokens": [100, 200]}, {"max_rounds": 2})
-    assert proposals(file) == [{"max_rounds": 2}, {"chunk_tokens": (100, 200)}]
+    assert proposals(file) == [{"max_rounds": 2}, {"chunk_tokens": (100, 200)}, {"max_rounds": 2}]
 
 
 @pytest.mark.parametrize(
@@ -89,52 +95,153 @@ def test_a_file_without_experiments_is_refused(tmp_path: Path, text: str, says: 
         FromFile(path)
 
 
+WIDE = {**SPACE, "chunk_tokens": ((100, 200),)}
+SITUATION = Situation(space=WIDE, targets={"prompts.write": "Write short sentences."})
+
+
 @pytest.fixture
 def model(endpoint: Endpoint, tmp_path: Path) -> Iterator[FromModel]:
     """A proposer with the scripted model."""
     settings = Settings(data_dir=tmp_path / "data", model="scripted", model_url=endpoint.url)
     with App(settings) as app:
         assert app.models.language_model is not None
-        yield FromModel({**SPACE, "chunk_tokens": ((100, 200),)}, app.models.language_model, app.cache)
+        yield FromModel(("settings", "prompts"), app.models.language_model, app.cache)
+
+
+def answer_of(change: Any, **more: Any) -> str:
+    """Return a model's answer."""
+    return json.dumps({"idea": "an idea", "hypothesis": "a hope", "change": change, **more})
 
 
 @pytest.mark.parametrize(
-    ("answer", "changes"),
+    ("change", "changes"),
     [
-        ('{"max_rounds": 2}', {"max_rounds": 2}),
-        ('{"max_rounds": 2.0, "read_pages": 0}', {"max_rounds": 2, "read_pages": 0}),
-        ('{"chunk_tokens": [100, 200]}', {"chunk_tokens": (100, 200)}),
+        ({"max_rounds": 2}, {"max_rounds": 2}),
+        ({"max_rounds": 2.0, "read_pages": 0}, {"max_rounds": 2, "read_pages": 0}),
+        ({"chunk_tokens": [100, 200]}, {"chunk_tokens": (100, 200)}),
+        ({"prompts.write": "Write."}, {"prompts.write": "Write."}),
+        (
+            {"prompts.write": [{"replace": "short", "with": "long"}]},
+            {"prompts.write": "Write long sentences."},
+        ),
     ],
 )
-def test_a_model_proposes_of_the_space(model: FromModel, endpoint: Endpoint, answer: str, changes: Any) -> None:
+def test_a_model_proposes_on_top_of_what_was_kept(
+    model: FromModel, endpoint: Endpoint, change: Any, changes: Any
+) -> None:
     """Values with the types of settings. It is asked once."""
-    endpoint.answers(saying(answer))
-    found = model.propose({}, [])
-    assert found == changes
-    assert {type(value) for value in (found or {}).values()} <= {int, tuple}
-    assert model.propose({}, []) == changes
+    endpoint.answers(saying(answer_of(change)))
+    situation = replace(SITUATION, best={"follow_ups": 4})
+    found = model.propose(situation)
+    assert found == Proposal({"follow_ups": 4, **changes}, "an idea", "a hope")
+    assert {type(found.changes[name]) for name in changes} <= {int, tuple, str}
+    assert model.propose(situation) == found
     assert len(endpoint.asked) == 1
 
 
-def test_a_model_sees_the_past_experiments(model: FromModel, endpoint: Endpoint) -> None:
-    """With scores and verdicts, and the allowed values; if it only repeats itself, nothing is left."""
-    endpoint.answers(saying('{"max_rounds": 2}'))
-    tried = [Tried({"max_rounds": 2}, 0.25, "discard")]
-    assert model.propose({"read_pages": 0}, tried) is None
-    payload = json.loads(endpoint.asked[0]["messages"][-1]["content"])
-    assert payload["tried"] == [{"changes": {"max_rounds": 2}, "score": 0.25, "status": "discard"}]
-    assert payload["kept"] == {"read_pages": 0}
-    assert payload["allowed"]["max_rounds"] == [1, 2, 3, 5]
+def test_a_model_sees_the_state_of_the_loop(model: FromModel, endpoint: Endpoint) -> None:
+    """The texts, the worst reports with what they lack, the past experiments; a repetition is refused."""
+    endpoint.answers(saying(answer_of({"max_rounds": 2})))
+    tried = (Tried({"read_pages": 0, "max_rounds": 2}, 0.25, "discard", "fewer", ("worse",)),)
+    tasks = tuple(
+        TaskState(f"t{n}", "Why?", n / 10, {"nugget_vital": n / 10}, ("the reason",), f"Report {n}") for n in range(5)
+    )
+    situation = replace(SITUATION, best={"read_pages": 0}, tried=tried, tasks=tasks, left={"tokens": 7.0})
+    with pytest.raises(InvalidProposal, match="repeats an earlier experiment"):
+        model.propose(situation)
+    asked = endpoint.asked[0]["messages"]
+    assert "Never write the answers of tasks" in asked[0]["content"]
+    assert "prompts of the language model" in asked[0]["content"]
+    payload = json.loads(asked[-1]["content"])
+    assert payload["tried"][0]["reasons"] == ["worse"]
+    assert (payload["kept"], payload["left"]) == ({"read_pages": 0}, {"tokens": 7.0})
+    assert payload["allowed_settings"]["max_rounds"] == [1, 2, 3, 5]
+    assert payload["texts"] == {"prompts.write": "Write short sentences."}
+    assert [task["id"] for task in payload["tasks"] if "report" in task] == ["t0", "t1", "t2"]
+    assert payload["tasks"][0]["missed"] == ["the reason"]
 
 
 @pytest.mark.parametrize(
     "answer",
-    ["no", "[]", *(f'{{"max_rounds": {value}}}' for value in ("4", "true", "[1]", "null")), '{"data_dir": "/"}', "{}"],
+    [
+        *("no", "[]", "{}", answer_of({}), answer_of([]), "{" * 10_000),
+        *(answer_of({"max_rounds": value}) for value in (4, True, [1], None, "\u001b[2J")),
+        *(
+            answer_of({name: "x"})
+            for name in ("data_dir", "rules.headings", "prompts.nothing", "tests/x.py", "prompts")
+        ),
+        answer_of({"prompts.write": [{"replace": "absent", "with": "x"}]}),
+        answer_of({"prompts.write": [{"replace": 1, "with": "x"}]}),
+        answer_of({"prompts.write": "x" * 20_001}),
+        answer_of({"prompts.write": {"text": "x"}}),
+    ],
 )
-def test_what_a_model_may_not_propose_is_an_error(model: FromModel, endpoint: Endpoint, answer: str) -> None:
-    """One line; it never becomes a setting."""
+def test_what_a_model_may_not_propose_is_refused(model: FromModel, endpoint: Endpoint, answer: str) -> None:
+    """In one line without control characters; it never becomes a setting."""
     endpoint.answers(saying(answer))
-    with pytest.raises((ModelError, InvalidInput)) as refused:
-        model.propose({}, [])
-    assert isinstance(refused.value, HarnessError)
+    with pytest.raises(InvalidProposal) as refused:
+        model.propose(SITUATION)
     assert len(str(refused.value).splitlines()) == 1
+    assert str(refused.value).isprintable()
+    assert len(str(refused.value)) < 600
+
+
+# Agents ------------------------------------------------------------------------------------------------------------
+
+
+def an_agent(folder: Path, script: str, seconds: float = 20.0) -> FromAgent:
+    """Return a proposer whose command runs this Python script in a copy with one prompt in it."""
+    (folder / "agent.py").write_text(f"import json, pathlib, sys, time\nbrief = pathlib.Path(sys.argv[1])\n{script}\n")
+
+    @contextmanager
+    def workshop(situation: Situation) -> Iterator[tuple[Path, dict[str, Path]]]:
+        root = folder / "copy"
+        root.mkdir(exist_ok=True)
+        subprocess.run(["git", "init", "-q", str(root)], check=True)
+        (root / "write.txt").write_text(situation.targets["prompts.write"])
+        yield root, {"prompts.write": root / "write.txt"}
+
+    command = f"{shlex.quote(sys.executable)} {shlex.quote(str(folder / 'agent.py'))}"
+    return FromAgent(command, ("settings", "prompts"), workshop, folder / "agent.log", seconds=seconds)
+
+
+def test_an_agent_edits_files_in_a_copy(tmp_path: Path) -> None:
+    """It reads the brief; it may leave its idea and settings."""
+    script = """
+assert "Improve the research program" in brief.read_text()
+assert "prompts.write: write.txt" in brief.read_text()
+pathlib.Path("write.txt").write_text("Write long sentences.")
+pathlib.Path("proposal.json").write_text(json.dumps({"idea": "longer", "change": {"max_rounds": 2}}))
+print("done")
+"""
+    found = an_agent(tmp_path, script).propose(replace(SITUATION, best={"follow_ups": 4}))
+    assert found == Proposal({"follow_ups": 4, "max_rounds": 2, "prompts.write": "Write long sentences."}, "longer", "")
+    assert (tmp_path / "agent.log").read_text() == "done\n"
+
+
+@pytest.mark.parametrize(
+    ("script", "seconds", "says"),
+    [
+        ("sys.exit(3)", 20.0, "ended with status 3; see .*agent.log"),
+        ("time.sleep(60)", 0.5, "took longer than 0.5 s"),
+        ("", 20.0, "changes nothing"),
+        ('pathlib.Path("write.txt").write_text("x"); pathlib.Path("other.txt").write_text("x")', 20.0, "other.txt"),
+        ('pathlib.Path("proposal.json").write_text("{")', 20.0, "proposal.json is no JSON"),
+        ('pathlib.Path("proposal.json").write_text(json.dumps({"change": {"data_dir": "/"}}))', 20.0, "data_dir"),
+    ],
+)
+def test_an_agent_that_fails_is_an_invalid_proposal(tmp_path: Path, script: str, seconds: float, says: str) -> None:
+    """With the reason; the loop goes on."""
+    with pytest.raises(InvalidProposal, match=says):
+        an_agent(tmp_path, script, seconds).propose(SITUATION)
+
+
+def test_an_agent_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
+    """Before anything is tried."""
+    workshop = an_agent(tmp_path, "")._workshop
+    for command, says in (
+        (" ", "--agent names no command"),
+        ("/no/such/agent", "no program '/no/such/agent' can be run"),
+    ):
+        with pytest.raises(InvalidInput, match=says):
+            FromAgent(command, ("prompts",), workshop, tmp_path / "log", seconds=1)

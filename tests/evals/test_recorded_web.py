@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness_evals.recorded_web import RecordedWeb, open_web, with_recorded_web
+from harness_evals.recorded_web import RecordedWeb, open_web
 from harness_evals.run import run_task
 from harness_evals.scorers import score
-from harness_evals.tasks import check_tasks, folder_of, load_tasks
+from harness_evals.task_app import app_for
+from harness_evals.task_checks import check_tasks
+from harness_evals.tasks import Task, folder_of, load_tasks
 
 from harness.app import App
 from harness.errors import InvalidInput, PageError
@@ -112,7 +114,7 @@ def test_a_task_is_researched_without_network(tmp_path: Path, monkeypatch: pytes
 
 def test_other_engines_are_left_alone(tmp_path: Path) -> None:
     """A task over another engine uses the app itself."""
-    with App(Settings(data_dir=tmp_path)) as app, with_recorded_web(app, "corpus:python-docs") as used:
+    with App(Settings(data_dir=tmp_path)) as app, app_for(app, Task("a", "Why?", engine="corpus:notes")) as used:
         assert used is app
 
 

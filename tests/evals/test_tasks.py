@@ -9,12 +9,12 @@ import jsonschema
 import msgspec
 import pytest
 import yaml
+from harness_evals.task_checks import check_tasks
+from harness_evals.task_yaml import MAX_FILE_BYTES
 from harness_evals.tasks import (
-    MAX_FILE_BYTES,
     TASKS_DIR,
     Nugget,
     Task,
-    check_tasks,
     comparable,
     is_said,
     load_tasks,
@@ -91,7 +91,7 @@ def test_a_task_is_read_as_it_is_written(tmp_path: Path) -> None:
     [
         ("question: Why?", "question: [1]", 2, "Expected `str`"),
         ("question: Why?", "question: ''", 2, "length >= 1"),
-        ("question: Why?", "", 1, "missing required field `question`"),
+        ("question: Why?", "", 1, "either a `question` or a `stream`"),
         ("split: tune", "split: both", 6, "Invalid enum value 'both'"),
         ("split: tune", "split: tune\nweight: 3", 7, "unknown field `weight`"),
         ("split: tune", "split: tune\nsplit: tune", 7, "'split' is there twice"),

@@ -67,7 +67,7 @@ def _unknown(knowledge: Knowledge, foreign: list[str]) -> None:
             assert "no document has the id" in str(error)  # noqa: PT017 - else the assertion above has been raised
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None)
 @given(STEPS)
 def test_tenants_do_not_affect_each_other(steps: list[tuple[Any, ...]]) -> None:
     """Any steps of two tenants in one store, in any order, give each the results it would get alone."""

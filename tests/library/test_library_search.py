@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from harness.cache import Cache
 from harness.core.freshness import DAY, HOUR
+from harness.core.page_numbers import page_of
 from harness.errors import EmbeddingError, InvalidInput, ReaderError, StoreError
 from harness.library import FoundPassage, Library, LibraryPolicy
 from harness.library.library_search import MAX_READ_CHARS
@@ -196,7 +197,7 @@ def test_an_invalid_query_is_refused(library: Library, cache: Cache, query: Any)
     assert library.stats().total == 0
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=60))
 def test_any_text_is_a_query_or_refused(library: Library, query: str) -> None:
     """Operators of the databases' query languages are only text."""
@@ -350,6 +351,19 @@ def test_passages_of_a_source_are_in_order(cache: Cache, library: Library) -> No
 
 
 # --- the engine
+
+
+def test_the_engine_says_where_pages_begin(cache: Cache, library: Library) -> None:
+    """After a heading, too; a passage read without pages has none, and a passage of a search keeps its own."""
+    text = "# Size\n\nA pool holds ten.\n\n# Growth\n\nA pool may grow."
+    starts = ((8, 3), (text.index("A pool may"), 7))
+    library.index.add(document(text, POOL, title="Pools", source="page", page_starts=starts))
+    library.index.add(document("A pool is a set.", POOL, title="Pools", source="snippet"))
+    cache.searches.put("pool", [{**result("https://a.org/1", "A pool of pages."), "page_starts": [[0, 5]]}])
+    paged, other = sorted(library.engine().search("how does a pool grow", 10), key=lambda each: each["href"] != POOL)
+    bodies = ("A pool holds ten.", "A pool may grow.", "A pool is a set.")
+    assert [page_of(each, paged["body"], paged["page_starts"]) for each in bodies] == [3, 7, 0]
+    assert other["page_starts"] == ((0, 5),)
 
 
 def test_the_engine_has_one_result_for_each_source(library: Library) -> None:

@@ -8,6 +8,7 @@ import pytest
 from tests.cli.program import Program
 from tests.models.conftest import serve_smollm
 from tests.models.endpoint import Endpoint, Reply, endless, refusing, said, saying
+from tests.research.steps import outlined
 
 QUESTION = "How do retries use exponential backoff?"
 NOTE = (
@@ -15,6 +16,7 @@ NOTE = (
     "Exponential backoff doubles the waiting time after every failed retry.\n"
 )
 QUERIES = '{"queries":["retries exponential backoff waiting time"]}'
+JITTER = "Jitter spreads the attempts of many clients over time."
 WORDED = '## Recommendations\nThe waiting time doubles. [1: "doubles the waiting time after every failed retry"]\n'
 
 
@@ -46,11 +48,36 @@ def test_a_model_plans_and_words_and_code_checks(harness: Program, notes: str, p
     assert (again["report"], again["live_calls"]) == (told["report"], 0)
 
 
+def test_a_model_writes_a_report_in_steps(harness: Program, notes: str, endpoint: Endpoint, tmp_path: Path) -> None:
+    """Resumed or replayed from its snapshot, it is the same, and nothing is asked."""
+    (tmp_path / "notes" / "jitter.md").write_text(f"# Jitter\n\n{JITTER}\n\nJitter is random.\n")
+    outline = outlined(
+        ("How retries use exponential backoff", "Backoff?", [1, 2]), ("What jitter is", "Jitter?", [1, 2])
+    )
+    backoff = "Retries use exponential backoff and stop after five failed attempts."
+    texts = ["".join(f'{text} [{number}: "{text}"]\n' for number in (1, 2)) for text in (backoff, JITTER, backoff)]
+    endpoint.answers(saying(QUERIES), saying(outline), *map(saying, texts))
+    how = ("-e", notes, "--model", "scripted", "--model-url", endpoint.url, "--max-rounds", "1", "--json")
+    asked = "How do retries use exponential backoff, and what is jitter?"
+    told = harness("research", asked, *how).told
+    assert [asked["messages"][0]["content"].split(".")[0] for asked in endpoint.asked[1:4]] == [
+        "You plan the sections of a report that answers a question from sources, and from nothing else",
+        *["You write one section of a report from sources, and from nothing else"] * 2,
+    ]
+    assert {"## How retries use exponential backoff", "## What jitter is"} <= set(told["report"].splitlines())
+    calls = len(endpoint.asked)
+    file = tmp_path / "run.snapshot"
+    assert harness("cache", "export", file, "--run", told["run"]).code == 0
+    assert harness("research", "--resume", told["run"], "--json").told["report"] == told["report"]
+    replayed = harness("research", asked, "--replay", file, "--data-dir", tmp_path / "empty", "--json").told
+    assert (replayed["report"], len(endpoint.asked)) == (told["report"], calls)
+
+
 @pytest.mark.parametrize(
     "worded",
     [
         saying("no report at all"),
-        saying('## Answer\nIt is magic. [1: "nobody has ever written these words anywhere"]\n'),
+        saying('## Answer\nIt is magic. [1: "no one has ever written these words anywhere"]\n'),
         saying("\x00\x1b[2J\ufffd" * 50),
         endless(said("word ")),
     ],

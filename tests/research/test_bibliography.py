@@ -15,7 +15,7 @@ from harness.research.report import CitedSource, Report
 
 pytestmark = pytest.mark.filterwarnings("ignore::Warning:bibtexparser", "ignore::Warning:pyparsing")
 
-PROPERTY = settings(deadline=None, max_examples=60)
+PROPERTY = settings(deadline=None)
 PAPER = CitedSource(
     1,
     "Notes on the engine",

@@ -309,6 +309,16 @@ def test_planning_costs_at_most_one_plan_more_than_the_limit(plans: float) -> No
     assert report_of(found).writer == ""
 
 
+@pytest.mark.parametrize(("most", "planned"), [(ANSWER, 0), (2 * ANSWER + 400, 1)])
+def test_a_plan_that_cannot_be_paid_is_made_by_rules(most: int, planned: int, caplog: pytest.LogCaptureFixture) -> None:
+    """With room for the longest answer; the log says what was spent."""
+    model, limit = Counting(), budget(max_tokens=most)
+    plan = ModelPlanner(model, budget=limit).plan(QUESTION, fresh().recording())
+    assert model.planned == planned
+    assert (plan == RulePlanner().plan(QUESTION, fresh())) is (planned == 0)
+    assert ("0 of 200 tokens are spent, too little is left for it" in caplog.text) is (planned == 0)
+
+
 # --- the report
 
 
@@ -318,7 +328,10 @@ def test_with_nothing_left_there_are_excerpts() -> None:
     report = report_of(ask(fresh(), model, max_cost=PLAN))
     assert model.told == []
     assert report.writer == ""
-    assert report.remark == "0.0028 of 0.0028 are spent on the model, too much for small to write; these are excerpts"
+    assert (
+        report.remark
+        == "0.0028 of 0.0028 are spent on the model, too little is left for small to write; these are excerpts"
+    )
     assert report.verified == len(report.quotations) > 0
 
 
@@ -496,8 +509,12 @@ def test_the_flag_limits_the_cost(harness: Program, endpoint: Endpoint, tmp_path
     prices.write_text("model_prices: {m: 1/1}\n")
     found = harness(*asked, "--max-cost", "0.00001", "--config", str(prices))
     assert found.code == 0, found.err
-    assert "are spent on the model, too much for m to write; these are excerpts" in found.told["remark"]
-    assert len(endpoint.asked) == 1
+    assert (
+        "0 of 1e-05 are spent on the model, too little is left for m to write; these are excerpts"
+        in found.told["remark"]
+    )
+    assert endpoint.asked == [], "a plan, with its longest answer, costs more than the limit"
+    assert "planned by rules" in found.err
 
 
 def test_a_replayed_run_has_the_budget_of_the_run(

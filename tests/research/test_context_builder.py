@@ -334,7 +334,7 @@ def test_the_reader_chooses_the_first_excerpt() -> None:
     assert found[0].sentences[0].startswith("Waiting doubles")
     assert set(reader.read) >= {found[0].sentences[0], without[0].sentences[0]}
     unweighted = find_evidence([one], held, WritingSettings(reading_weight=0.0), DoublingReader())
-    assert unweighted[0].sentences == without[0].sentences
+    assert unweighted[0].sentences[0] == without[0].sentences[0]
 
 
 class DoublingReader(WordReader):
@@ -368,6 +368,21 @@ def test_every_sentence_of_a_chain_can_be_quoted() -> None:
     held.question = "how many times it retries before it stops"
     [first, *_] = find_evidence([GatheredSource("https://example.org/1", "", (text,))], held, WritingSettings())
     assert any("seven times" in sentence for sentence in first.sentences)
+
+
+def test_a_thing_that_no_source_is_about_makes_all_less_likely() -> None:
+    """A tunnel, where the sources know a bridge of this name; the bridge itself is answered."""
+    texts = ["The Halden Bridge over the estuary will open in May.", "Ferries cross the estuary of Halden every hour."]
+    sources = [GatheredSource(f"https://example.org/{number}", "", (text,)) for number, text in enumerate(texts)]
+    held = chunk_set(MemoryStore(), WordEmbedder())
+    likeliest, lacks = list[float](), list[set[tuple[str, ...]]]()
+    for thing in ("tunnel", "bridge"):
+        held.question = f"When will the Halden {thing} over the estuary open?"
+        found = find_evidence(sources, held, WritingSettings(), WordReader(least=0.1))
+        likeliest.append(max(each.relevance or 0.0 for each in found))
+        lacks.append({each.lacks for each in found})
+    assert lacks == [{("Halden tunnel",)}, {()}]
+    assert likeliest[0] <= 0.5 * likeliest[1] + 0.01
 
 
 def test_a_passage_without_the_year_of_the_question_is_marked() -> None:

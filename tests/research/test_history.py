@@ -564,7 +564,7 @@ def _is_text(payload: bytes) -> bool:
     payload=st.binary(max_size=200) | st.from_type(dict).map(repr).map(str.encode),
     table=st.sampled_from(list(TABLES_OF)),
 )
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_any_payload_is_harmless(payload: bytes, table: str) -> None:
     """Any bytes are shown as bounded text."""
     store, clock = MemoryStore(), FakeClock(NOW)
@@ -591,7 +591,7 @@ JSON = st.recursive(
 
 
 @given(JSON)
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None)
 def test_any_json_is_harmless(held: Any) -> None:
     """JSON of the right names and wrong types is shown as bounded text."""
     import json

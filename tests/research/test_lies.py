@@ -1,19 +1,23 @@
 """Reports of a model that lies: no sentence that its source does not say is printed as if it did."""
 
+from typing import Literal
+
 import pytest
 from msgspec import Struct
 
 from harness.cache import Cache
 from harness.models.local.reader import MiniLMReader
 from harness.ports import Completion
+from harness.research.draft import Unsupported
 from harness.research.evidence import Evidence
-from harness.research.model_writer import Unsupported, write_with_model
-from harness.research.planner import make_plan
+from harness.research.model_writer import write_with_model
+from harness.research.planner import make_plan, with_parts
 from harness.research.quotation_support import BY_WORDS, QuotationSupport
 from harness.research.report import Report
 from harness.research.run import Writer
 from harness.settings import WritingSettings
 from tests.fakes import MemoryStore
+from tests.research.steps import Steps, outlined
 from tests.research.test_model_writer import Model, found, shown
 
 QUESTION = "What do we know about the drug Velotrin?"
@@ -94,22 +98,33 @@ def reader() -> QuotationSupport:
     return QuotationSupport(MiniLMReader())
 
 
-@pytest.fixture(params=["words", "reader"])
-def support(request: pytest.FixtureRequest) -> QuotationSupport:
-    """Both ways to check quotations."""
-    if request.param == "words":
-        return BY_WORDS
-    with_reader: QuotationSupport = request.getfixturevalue("reader")
-    return with_reader
+class How(Struct, frozen=True):
+    """Checks of quotations, and the place of the lie: in a report of one call; or in steps, in a section or in
+    the answer.
+    """
+
+    support: QuotationSupport
+    form: Literal["one call", "section", "answer"]
 
 
-def report_of(answer: str, unsupported: Unsupported, support: QuotationSupport) -> Report:
+@pytest.fixture(params=["words, one call", "reader, one call", "words, section", "words, answer"])
+def how(request: pytest.FixtureRequest) -> How:
+    """Every way to check and to write; in steps, the reader checks as in one call."""
+    checked, form = request.param.split(", ")
+    return How(request.getfixturevalue("reader") if checked == "reader" else BY_WORDS, form)
+
+
+def report_of(answer: str, unsupported: Unsupported, how: How) -> Report:
     """Return the report of a model that says the same again when it is asked to fix it."""
-    model, cache = Model(answer), Cache(MemoryStore())
+    plan, cache = make_plan(QUESTION), Cache(MemoryStore())
+    model: Model | Steps = Model(answer)
+    if how.form != "one call":
+        plan = with_parts(plan, ["What is Velotrin?"])
+        section, answered = (answer, TRUE) if how.form == "section" else (TRUE, answer)
+        model = Steps(outlined(("Velotrin", "What do we know?", [1, 2, 3])), {"What do we know?": section}, answered)
     writing = WritingSettings(strict=unsupported == "drop", marked=unsupported == "mark")
-    return write_with_model(
-        make_plan(QUESTION), EVIDENCE, shown(EVIDENCE), model, cache, writer=Writer(model, writing), support=support
-    )
+    writer = Writer(model, writing)
+    return write_with_model(plan, EVIDENCE, shown(EVIDENCE), model, cache, writer=writer, support=how.support)
 
 
 def unmarked(report: Report) -> set[str]:
@@ -117,20 +132,20 @@ def unmarked(report: Report) -> set[str]:
     return {each.sentence for each in report.citations if each.trusted}
 
 
-def test_the_true_sentence_of_these_tests_is_kept(support: QuotationSupport) -> None:
+def test_the_true_sentence_of_these_tests_is_kept(how: How) -> None:
     """Otherwise the tests below would pass because everything is refused."""
-    report = report_of(TRUE, "drop", support)
+    report = report_of(TRUE, "drop", how)
     assert unmarked(report) == {"Velotrin lowers the pulse of adults."}
     assert (report.writer, report.dropped) == ("writer", 0)
 
 
 @pytest.mark.parametrize("treatment", ["replace", "mark", "drop"])
 @pytest.mark.parametrize("way", LIES)
-def test_a_lie_is_not_printed_unmarked(support: QuotationSupport, way: str, treatment: Unsupported) -> None:
+def test_a_lie_is_not_printed_unmarked(how: How, way: str, treatment: Unsupported) -> None:
     """Replaced by its quotation, marked, or left out; the true sentence next to it stays."""
     lie = LIES[way]
     said = lie.sentence.split(". ")[0].rstrip(".") + "."
-    report = report_of(f"{TRUE}{lie.line}\n", treatment, support)
+    report = report_of(f"{TRUE}{lie.line}\n", treatment, how)
     assert report.writer == "writer", "the report of the model, not excerpts"
     assert "Velotrin lowers the pulse of adults." in unmarked(report)
     assert said not in unmarked(report)
@@ -143,18 +158,18 @@ def test_a_lie_is_not_printed_unmarked(support: QuotationSupport, way: str, trea
 
 
 @pytest.mark.parametrize("treatment", ["replace", "mark", "drop"])
-def test_a_heading_cannot_say_what_no_source_says(support: QuotationSupport, treatment: Unsupported) -> None:
+def test_a_heading_cannot_say_what_no_source_says(how: How, treatment: Unsupported) -> None:
     """A heading has no citation: words that are neither asked for nor in a source are not printed as one."""
     heading = "Velotrin cures cancer"
-    report = report_of(f'{TRUE}## {heading}\n{TRIAL} [1: "{TRIAL}"]\n', treatment, support)
+    report = report_of(f'{TRUE}## {heading}\n{TRIAL} [1: "{TRIAL}"]\n', treatment, how)
     assert TRIAL in unmarked(report)
     assert heading not in report.markdown()
 
 
-def test_a_near_quotation_is_checked_by_the_words_of_the_source(support: QuotationSupport) -> None:
+def test_a_near_quotation_is_checked_by_the_words_of_the_source(how: How) -> None:
     """A quotation without the "not" of its source is nearly the passage: the passage is what counts."""
     near = WARNED.replace("not be", "be")
-    report = report_of(f'{TRUE}Velotrin should be taken with grapefruit juice. [2: "{near}"]', "replace", support)
+    report = report_of(f'{TRUE}Velotrin should be taken with grapefruit juice. [2: "{near}"]', "replace", how)
     [mended] = [each for each in report.citations if each.number == 2]
     assert mended.replaced
     assert mended.sentence in WARNED
@@ -162,7 +177,7 @@ def test_a_near_quotation_is_checked_by_the_words_of_the_source(support: Quotati
 
 
 @pytest.mark.parametrize("treatment", ["replace", "mark", "drop"])
-def test_a_revision_that_lies_is_no_better(support: QuotationSupport, treatment: Unsupported) -> None:
+def test_a_revision_that_lies_is_no_better(reader: QuotationSupport, treatment: Unsupported) -> None:
     """A model that answers a correction with more lies keeps its draft, without them."""
     said = "Velotrin is free of charge."
     lies = "".join(f'{said} It is sold in {n} shops. [1: "{PULSE}"]\n' for n in range(3, 9))
@@ -177,7 +192,7 @@ def test_a_revision_that_lies_is_no_better(support: QuotationSupport, treatment:
         model,
         Cache(MemoryStore()),
         writer=Writer(model, writing),
-        support=support,
+        support=reader,
     )
     assert report.revisions == 0
     assert "shops" not in report.markdown()

@@ -867,3 +867,13 @@ def test_other_chunks_are_scored_and_quoted_again(caches: Any) -> None:
         (each.document, each.chunk) for each in expected.evidence
     ]
     assert numbers(found) == numbers(expected)
+
+
+def test_no_text_is_embedded_twice(cache: Cache) -> None:
+    """An excerpt of one sentence is a chunk and a quotation: it has one vector, and so has the question."""
+    embedder = DirectedEmbedder()
+    results = [result(0.9, 1), result(0.8, 2), {**result(0.7, 3), "body": f"{text(0.7, 3)} {text(0.6, 4)}"}]
+    found = researcher(cache, Scripted(lambda query: results), embedder, rounds=1).run(QUESTION)
+    assert found.report is not None
+    assert {QUESTION, text(0.9, 1), text(0.6, 4)} <= set(embedder.texts)
+    assert sorted(embedder.texts) == sorted(set(embedder.texts))

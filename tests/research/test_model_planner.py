@@ -17,7 +17,7 @@ from harness.research.model_planner import MAX_QUERIES, MAX_QUERY_CHARS, SCHEMA,
 from harness.research.planner import RulePlanner, make_plan
 from tests.fakes import MemoryStore
 
-PROPERTY = settings(deadline=None, max_examples=60)
+PROPERTY = settings(deadline=None)
 QUESTION = "How does exponential backoff limit retries?"
 PLAIN = "How does exponential backoff limit retries"
 PASSAGES = ["Jitter spreads retries over time.", "Jitter spreads the load of retries."]

@@ -15,9 +15,10 @@ from harness.core.citations import is_quoted_in
 from harness.errors import ModelError, ModelUnavailable
 from harness.ports import Completion, Message
 from harness.research.context_builder import ShownSource
+from harness.research.draft import Unsupported
 from harness.research.evidence import Evidence
 from harness.research.gathering import GatheredSource
-from harness.research.model_writer import Unsupported, messages_for, write_with_model
+from harness.research.model_writer import messages_for, write_with_model
 from harness.research.planner import make_plan
 from harness.research.report import Report
 from harness.research.run import Writer

@@ -23,8 +23,10 @@ from harness.research.result import Research
 from harness.research.run_view import past_run
 from harness.research.saved_report import saved_research
 from harness.research.verification import read_report, verify
+from harness.sources.corpus.engine import open_corpus
 from harness.sources.pages.extraction import extract
 from harness.storage.sqlite.store import SqliteStore
+from tests.fakes import MemoryStore
 from tests.research.test_run import QUESTION, Scripted, research, silent
 from tests.sources.pages.pdf_documents import headed, sheet
 
@@ -158,6 +160,25 @@ def test_an_excerpt_with_the_same_words_does_not_hide_the_page() -> None:
 def test_the_mark_of_a_citation_has_the_page_before_its_faults(more: dict[str, bool | int], mark: str) -> None:
     """Without a source there is no page either."""
     assert replace(Citation("Answer", 1, "a", "a", 3, URL, 0.5, True, page=7), **more).mark == mark
+
+
+def test_a_pdf_of_a_folder_is_cited_with_its_page(cache: Cache, embedder: MiniLM, tmp_path: Path) -> None:
+    """Its passages come as search results, live and from the cache."""
+    (tmp_path / "papers").mkdir()
+    (tmp_path / "papers" / "retries.pdf").write_bytes(paper(*SENTENCES))
+    corpus = open_corpus(str(tmp_path / "papers"), tmp_path / "indexes", silent, embedder)
+    for _ in range(2):
+        assert quoted(research(cache, corpus, embedder, question=QUESTION).report).page == 2
+
+
+def test_a_result_with_damaged_pages_is_cited_without(embedder: MiniLM) -> None:
+    """Pages of a cached search are checked; paragraphs that are left out move them."""
+    body = f"{SENTENCES[0]}\n\n \n\n{ANSWER}"
+    for starts, page in (([[0, 3], [len(body) - len(ANSWER), 4]], 4), ([["x", 3]], 0), ("\f" * 100_000, 0)):
+        results = [{**RESULT, "body": body, "page_starts": starts}]
+        own = Cache(MemoryStore())
+        report = research(own, Scripted(lambda query, found=results: found), embedder, question=QUESTION).report
+        assert quoted(report).page == page
 
 
 def test_headings_of_a_pdf_are_not_quoted(cache: Cache, embedder: MiniLM) -> None:

@@ -11,11 +11,12 @@ from markdown_it import MarkdownIt
 from msgspec.structs import replace
 
 from harness.research.evidence import Evidence
-from harness.research.extractive_writer import ANSWER_SENTENCES, POINTS, write_report
+from harness.research.extractive_writer import ANSWER_SENTENCES, write_report
 from harness.research.gathering import GatheredSource
 from harness.research.planner import ANSWER, DETAILS, KEY_POINTS, make_plan
 from harness.research.report import DISAGREEMENTS, Citation, CitedSource, Report
 from harness.research.reports import as_html
+from harness.research.rules import rules_of
 from harness.research.saved_report import saved_research
 from tests.research.test_reports import KNOWN_ATTRIBUTES, KNOWN_TAGS, NOW, Page, research
 
@@ -25,6 +26,7 @@ SECONDS = 20.0
 ONE = make_plan("What is rye bread?")
 TWO = make_plan("What is rye bread, and how is wheat bread made?")
 RYE, WHEAT = TWO.parts
+POINTS = rules_of().weights.key_points
 
 
 def excerpt(*sentences: str, source: int = 1, **own: Any) -> Evidence:

@@ -14,7 +14,7 @@ from harness.research.planner import make_plan
 from harness.research.report import Citation, CitedSource, Report
 from harness.research.report_limits import MAX_NAMED, limits_of
 
-PROPERTY = settings(deadline=None, max_examples=100)
+PROPERTY = settings(deadline=None)
 QUESTION = "What is rye bread?"
 TWO = "What is rye bread, and how is wheat bread made?"
 READ_AT = 1_763_000_000.0  # 2025-11-13

@@ -20,7 +20,7 @@ from harness.research.result import Research
 from harness.research.saved_report import saved_research
 from harness.research.verification import read_report
 
-PROPERTY = settings(deadline=None, max_examples=60)
+PROPERTY = settings(deadline=None)
 NOW = 1_763_000_000.0
 URL = "https://example.org/a"
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(1)>\"'><b> [x](javascript:alert(1)) &lt;i&gt;"

@@ -12,6 +12,7 @@ from msgspec import structs
 from harness.cache import Cache, Policy
 from harness.core.citations import is_quoted_in
 from harness.core.pages import Page
+from harness.core.sites import ANY_SITE, Sites
 from harness.errors import EngineUnavailable, InvalidInput, PageError, RateLimited, ReaderError
 from harness.models.local.embedder import MiniLM
 from harness.models.local.tokenizer import rarity
@@ -83,8 +84,8 @@ class Library:
         self.pages = pages
         self.asked: list[str] = []
 
-    def read(self, url: str, held: Page | None = None) -> Page:
-        """Answer, or raise."""
+    def read(self, url: str, held: Page | None = None, sites: Sites = ANY_SITE) -> Page:
+        """Answer, or raise; there are no redirects."""
         self.asked.append(url)
         page = self.pages.get(url, PageError(f"no such page: {url}"))
         if isinstance(page, Exception):

@@ -512,7 +512,7 @@ def places(value: Any) -> list[tuple[Any, Any]]:
     return [(value, key) for key in keys] + [place for key in keys for place in places(value[key])]
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_record_is_read_or_reported_as_damaged(record: dict[str, Any], data: st.DataObject) -> None:
     """A few positions changed to anything, or removed: never another error; a record that can be read can be shown."""

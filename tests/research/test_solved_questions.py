@@ -462,7 +462,7 @@ DAMAGE: dict[str, Any] = {
     "no plan": lambda payload: payload.pop("plan"),
     "a plan of one section": lambda payload: payload["plan"].update(sections=["Answer"]),
     "a plan without a question": lambda payload: payload["plan"].update(question=""),
-    "a plan of another type": lambda payload: payload["plan"].update(task_type="poem"),
+    "a plan of another type": lambda payload: payload["plan"].update(task_type="a poem"),
     "no sources": lambda payload: payload["docs"].update(sources=[]),
     "no rounds": lambda payload: payload["docs"].update(rounds=[]),
     "another reason": lambda payload: payload["docs"].update(stop_reason="boredom"),

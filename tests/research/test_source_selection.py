@@ -13,7 +13,9 @@ from harness.cache import Cache
 from harness.cli.snapshot_commands import _lines_of_run as lines_of_run
 from harness.core.freshness import DAY
 from harness.core.pages import Page
-from harness.errors import InvalidInput
+from harness.core.sites import ANY_SITE, Sites
+from harness.core.source_quality import MANY_ADS
+from harness.errors import InvalidInput, SiteLeftOut
 from harness.research.gathering import Gathered, GatheredSource, SourceNote
 from harness.research.result import Research
 from harness.research.source_selection import SourceSelection
@@ -203,14 +205,25 @@ def test_if_nothing_is_left_the_lists_are_counted(cache: Cache, embedder: Any) -
 class Redirecting(Library):
     """A reader that every page leads elsewhere."""
 
-    def read(self, url: str) -> Page:
+    def read(self, url: str, held: Page | None = None, sites: Sites = ANY_SITE) -> Page:
         """See `Library.read`."""
         return structs.replace(super().read(url), url=FARM)
 
 
-def test_the_text_of_a_redirect_to_a_listed_site_is_not_used(cache: Cache, embedder: Any) -> None:
-    """The excerpt of the search stays, and the page is recorded as not used."""
-    library = Redirecting({BLOG: f"{text(0.95, 7)} Not to be used."})
+class Refusing(Library):
+    """A reader that does not follow redirects to sites that are left out, which every page is."""
+
+    def read(self, url: str, held: Page | None = None, sites: Sites = ANY_SITE) -> Page:
+        """See `Library.read`."""
+        raise SiteLeftOut(f"{url}: it redirects to a site that {sites.left_out_by(FARM)} leaves out")
+
+
+@pytest.mark.parametrize("reader", [Redirecting, Refusing])
+def test_the_text_of_a_redirect_to_a_listed_site_is_not_used(
+    cache: Cache, embedder: Any, reader: type[Library]
+) -> None:
+    """The excerpt of the search stays, and the page, cached before or not read now, is recorded as not used."""
+    library = reader({BLOG: f"{text(0.95, 7)} Not to be used."})
     found = ask(cache, [page(BLOG, 0.8, 1)], embedder, reader=library, skip_sites=("newbedev.com",))
     (source,) = found.gathered.sources
     assert (source.url, source.read, len(source.texts)) == (BLOG, False, 1)
@@ -245,6 +258,26 @@ def test_the_settings_make_other_researches(cache: Cache, embedder: Any) -> None
         leader._gathering = GatheringSettings(**change)
         seen.add(leader._fingerprint())
     assert len(seen) == len(changes)
+
+
+class FullOfAds(Library):
+    """A reader of pages full of advertisements."""
+
+    def read(self, url: str, held: Page | None = None, sites: Sites = ANY_SITE) -> Page:
+        """See `Library.read`."""
+        return structs.replace(super().read(url), ads=MANY_ADS)
+
+
+def test_a_page_full_of_advertisements_goes_down(cache: Cache, embedder: Any) -> None:
+    """With a note; a document of the user's own that names the same URL does not."""
+    reader = FullOfAds({BLOG: text(0.95, 7), OTHER: text(0.95, 8)})
+    found = ask(cache, [page(BLOG, 0.9, 1, ""), page(OTHER, 0.9, 2, "")], embedder, reader=reader, pages=1)
+    assert notes(found) == {BLOG: "many advertisements: down"}
+    assert urls(found) == [OTHER, BLOG]
+    local = Corpus(lambda query: [page(BLOG, 0.9, 1, ""), page("file:///a.html", 0.9, 2, "")])
+    found = ask(Cache(MemoryStore()), [], embedder, engine=local, reader=reader, pages=1)
+    assert found.gathered.notes == ()
+    assert {each.weight for each in found.gathered.sources} == {0.0}
 
 
 # --- documents of a corpus

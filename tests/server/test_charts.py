@@ -5,9 +5,11 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import product
+from typing import get_args
 
 import matplotlib as mpl
 import pytest
+from harness_evals.verdicts import Status
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
@@ -86,14 +88,14 @@ def test_text_is_readable_at_the_width_of_the_page(look: Look) -> None:
 
 
 def test_verdicts_differ_by_shape_too() -> None:
-    """Four verdicts, four markers, each named."""
+    """Each verdict has a different marker, and its name."""
     svg = drawn("scores", Look())
     assert {"keep", "discard", "inconclusive", "crash", "baseline"} <= set(texts(svg))
     shapes = {
         re.sub(r"\s+", " ", each.get("d", "")) for each in etree.fromstring(svg).iter(f"{SVG}path") if each.get("id")
     }
     assert len(shapes) >= 4
-    assert len(set(charts.MARKERS.values())) == 4
+    assert len(set(charts.MARKERS.values())) == len(charts.MARKERS) == len(get_args(Status))
 
 
 @pytest.mark.parametrize(("colours", "ground"), [(LIGHT, "light"), (DARK, "dark")], ids=["light", "dark"])

@@ -1,6 +1,7 @@
 """Evaluations and experiment loops as pages and as JSON, from real logs and journals."""
 
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from harness_evals.executors import threads
 from harness_evals.journal import JOURNAL
 from harness_evals.outcome import STAGES, Outcome
 from harness_evals.run import Job
+from harness_evals.stages import keep, keep_task
 from harness_evals.tasks import load_tasks
 from lxml import etree, html
 from starlette.testclient import TestClient
@@ -217,6 +219,94 @@ def test_an_evaluation_is_shown_completely(client: TestClient, evaluate: Evaluat
     assert "1 crashes" in words(root)
 
 
+def test_tasks_are_filtered_and_sorted(client: TestClient, evaluate: Evaluate) -> None:
+    """By links and a form, without a script; a task's page knows its neighbours in that list."""
+    name = evaluate({"a": 4, "b": 6, "c": None, "d": 10})
+    address = f"/experiments/evaluations/{name}"
+
+    def listed(query: str) -> list[str]:
+        rows = page(client, f"{address}?{query}").find(".//tbody").findall("tr/th")
+        return [each.text_content().split()[0] for each in rows]
+
+    shown = {query: listed(query) for query in ("", "sort=total&down=1", "sort=nugget_vital", "sort=no_scorer")}
+    assert list(shown.values()) == [
+        ["a", "b", "c", "d"], ["d", "b", "a", "c"], ["a", "b", "d", "c"], ["a", "b", "c", "d"],
+    ]  # fmt: skip
+    tables = [page(client, f"{address}?show={show}").find(".//tbody") for show in ("failed", "low", "missed")]
+    assert [[row.find("th").text_content().split()[0] for row in each] for each in tables] == [
+        ["c"], ["a", "b", "c"], ["a", "b"],
+    ]  # fmt: skip
+    neighbours = page(client, f"{address}/tasks/b?sort=total&down=1").findall(".//a[@rel]")
+    assert [(each.get("rel"), each.get("href")) for each in neighbours] == [
+        ("prev", f"{address}/tasks/d?sort=total&down=1"),
+        ("next", f"{address}/tasks/a?sort=total&down=1"),
+    ]
+    assert client.get(f"{address}?show=nothing", headers=PAGES).status_code == 400
+
+
+def test_a_run_of_a_task_is_shown_completely(client: TestClient, evaluate: Evaluate, settings: Settings) -> None:
+    """Nuggets lead to the marked sentences that say them; sources are expected, found, cited; a crash has its error."""
+    keep_task(settings.data_dir, fact_task("a"))
+    name = evaluate({"a": 4, "b": None}, repeats=2)
+    payload = client.get(f"/api/experiments/evaluations/{name}/tasks/a?run=2").json()
+    assert (payload["number"], payload["runs"], payload["known"]) == (2, 2, True)
+    assert [bool(nugget["places"]) for nugget in payload["nuggets"]] == [True] * 4 + [False] * 6
+    assert [(each["url"], each["expected"], each["rank"], each["cited"]) for each in payload["sources"]] == [
+        ("gold", True, 1, 4)
+    ]
+    root = page(client, f"/experiments/evaluations/{name}/tasks/a?run=2")
+    marked = [each.text_content() for each in root.iter("mark")]
+    assert marked == [f"Fact number {n} holds." for n in range(4)]
+    links = [each.get("href") for each in root.iter("a") if (each.get("href") or "").startswith("#sentence")]
+    assert links == ["#sentence-0", "#sentence-1", "#sentence-2", "#sentence-3"]
+    assert all(root.find(f".//*[@id='{link[1:]}']") is not None for link in links)
+    assert HOSTILE in words(page(client, f"/experiments/evaluations/{name}/tasks/b"))
+    assert "has changed since" in words(page(client, f"/experiments/evaluations/{name}/tasks/b"))
+    for task, number in (("a", 3), ("x", 1), ("..%2fa", 1)):
+        assert client.get(f"/api/experiments/evaluations/{name}/tasks/{task}?run={number}").status_code == 404
+
+
+def test_a_task_is_compared_where_it_differs(client: TestClient, evaluate: Evaluate, settings: Settings) -> None:
+    """The first stage that differs, its lines with the words that changed, both reports."""
+    first, second = evaluate({"a": 4, "b": 3}), evaluate({"a": 5, "b": 3}, now=1_790_100_000.0)
+    folder = settings.data_dir / "evals"
+    for name, text in ((first, f"{HOSTILE} one two three"), (second, f"{HOSTILE} one 2 three")):
+        digest = keep(settings.data_dir, {"report": text})["report"]
+        path = folder / f"{name}.jsonl"
+        path.write_text(re.sub(r'"report":"[45]"', f'"report":"{digest}"', path.read_text()))
+    query = f"first={first}&second={second}&task="
+    payload = client.get(f"/api/experiments/compare/task?{query}a").json()
+    assert payload["stage"] == "report"
+    marked = [piece["text"] for line in payload["lines"] for piece in line["pieces"] if piece["marked"]]
+    assert marked == ["two", "2"]
+    root = page(client, f"/experiments/compare/task?{query}a")
+    assert [each.text_content() for each in (*root.iter("del"), *root.iter("ins"))] == ["two", "2"]
+    assert "identical bytes" in words(page(client, f"/experiments/compare/task?{query}b"))
+    assert client.get(f"/api/experiments/compare/task?{query}c").status_code == 404
+
+
+def test_an_experiment_is_shown_with_its_arms(client: TestClient, experimented: str) -> None:
+    """Verdict, reasons, what it changed, and the evaluations of both arms, which are pages like any other."""
+    payload = client.get(f"/api/experiments/loops/{experimented}/experiments/1").json()
+    assert (payload["status"], payload["numbers"]) == ("keep", [1, 2, 3])
+    assert [(each["target"], each["before"], each["after"]) for each in payload["targets"]] == [("max_rounds", 5, 1)]
+    arms = {arm: f"{experimented}:1:{arm}" for arm in ("baseline", "candidate")}
+    assert payload["evaluations"] == arms
+    for name in arms.values():
+        assert client.get(f"/api/experiments/evaluations/{name}").json()["evaluation"]["id"] == name
+        task = payload["task_scores"][0]["task"]
+        assert client.get(f"/api/experiments/evaluations/{name}/tasks/{task}").json()["task"] == task
+    root = page(client, f"/experiments/loops/{experimented}/experiments/1")
+    links = [each.get("href") for each in root.iter("a")]
+    assert f"/experiments/evaluations/{experimented}%3A1%3Acandidate" in links
+    for address in links:
+        if address.startswith("/experiments"):
+            assert client.get(address, headers=PAGES).status_code == 200, address
+    assert HOSTILE in words(page(client, f"/experiments/loops/{experimented}/experiments/3"))
+    assert client.get(f"/api/experiments/loops/{experimented}/experiments/9").status_code == 404
+    assert client.get(f"/api/experiments/evaluations/{experimented}:9:baseline").status_code == 404
+
+
 def test_two_evaluations_are_compared_where_they_differ(client: TestClient, evaluate: Evaluate) -> None:
     """The difference, the first stage that differs in any repeat, and the changed settings."""
     first = evaluate({"a": 4, "b": 6, "c": 5, "d": 3}, repeats=2)
@@ -323,6 +413,9 @@ def test_file_names_that_are_not_utf8_are_cleaned(client: TestClient, settings: 
     [
         "/experiments",
         "/experiments/loops/x",
+        "/experiments/loops/x/experiments/1",
+        "/experiments/evaluations/x/tasks/y",
+        "/experiments/compare/task?first=x&second=y&task=z",
         "/experiments/compare?first=x&second=y",
         "/api/experiments",
         "/api/experiments/evaluations/x",
@@ -389,6 +482,9 @@ def test_responses_match_their_description(client: TestClient, evaluate: Evaluat
         "/api/experiments/loops/{id}": f"/api/experiments/loops/{experimented}",
         "/api/experiments/evaluations/{id}": f"/api/experiments/evaluations/{second}",
         "/api/experiments/compare": f"/api/experiments/compare?first={first}&second={second}",
+        "/api/experiments/compare/task": f"/api/experiments/compare/task?first={first}&second={second}&task=a",
+        "/api/experiments/evaluations/{id}/tasks/{task}": f"/api/experiments/evaluations/{second}/tasks/a",
+        "/api/experiments/loops/{id}/experiments/{number}": f"/api/experiments/loops/{experimented}/experiments/1",
     }.items():
         responses = payload["paths"][path]["get"]["responses"]
         assert {"200", "400", "403", "404", "503"} <= responses.keys()

@@ -70,7 +70,7 @@ def test_each_passage_has_all_fields(client: TestClient, app: App) -> None:
     relevance, key = passage.pop("relevance"), passage.pop("id")
     assert passage == {
         "url": URL, "title": "Retries", "section": "", "text": RESULT["body"], "source": "snippet", "engine": "ddgs",
-        "found_by": "retries of a client", "answers": relevance >= 0.3, "by_words": 1, "by_meaning": 1,
+        "language": "", "found_by": "retries of a client", "answers": relevance >= 0.3, "by_words": 1, "by_meaning": 1,
     }  # fmt: skip
     assert 0 < relevance < 1
     assert [each.key for each in app.library.passages_of(URL)] == [key]
@@ -91,6 +91,25 @@ def test_passages_are_limited_and_ordered(client: TestClient, app: App) -> None:
         each["id"] for each in shape["passages"][:5]
     ]
     assert len(get(client, q="retries of kind3")["passages"]) == 10
+
+
+GERMAN = "Wiederholungen enden nach fünf Versuchen, und danach wartet der Client, bis der Server wieder antwortet."
+
+
+def test_passages_have_a_language_and_are_limited_to_one(client: TestClient, app: App) -> None:
+    """The API and the page show the same one; an unknown tag is an error that has examples."""
+    app.library.index.add(document(f"retries: {GERMAN}"))
+    app.library.index.add(document("retries", "short"))
+    found = {each["url"]: each["language"] for each in get(client, q="retries")["passages"]}
+    assert found == {"notes": "de", "short": ""}
+    assert [each["url"] for each in get(client, q="retries", language="de-CH")["passages"]] == ["notes"]
+    assert get(client, q="retries", language="fr")["passages"] == []
+    assert len(get(client, q="retries", language="")["passages"]) == 2
+    message = refused(client.get(ADDRESS, params={"q": "retries", "language": "<b>"}), 400, "invalid_input")
+    assert "pass a tag such as en" in message
+    page = shown(client, "/library?q=retries")
+    assert [each.get("lang") for each in page.all("bdi") if each.get("lang")] == ["de"]
+    assert len([each for each in page.all("span") if each.get("title") == "language"]) == 1
 
 
 def test_answers_depend_on_the_reader(client: TestClient, app: App, reader: WordReader) -> None:

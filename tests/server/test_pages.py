@@ -308,6 +308,51 @@ def test_a_citation_of_a_pdf_shows_its_page(client: TestClient, app: App) -> Non
     assert page.text.count("source 1, p. 7") == 1
 
 
+def test_a_report_has_the_headings_of_its_record(client: TestClient, app: App) -> None:
+    """Key points stay a list, and a heading stays text; what the rules say now does not count."""
+    source = {"number": 1, "title": "Bread", "url": "https://e.org/a"}
+    cited = {
+        "section": "Key points", "paragraph": 1, "sentence": "Bread is baked.", "quotation": "Bread is baked.",
+        "number": 1, "url": source["url"], "similarity": 0.5, "verified": True,
+    }  # fmt: skip
+    shown_as = {"Key points": EVIL, "Limits": "Not known", "Sources": "Read"}
+    report = {"title": "bread", "citations": [cited], "sources": [source], "limits": ["One."], "headings": shown_as}
+    record = {"question": "bread", "engines": [{"name": "corpus"}], "state": "finished", "report": report}
+    app.cache.runs.put(NOWHERE, "bread", "corpus", {**record, "sources": [source]})
+    page = shown(client, f"/runs/{NOWHERE}")
+    assert "onerror=alert(1)> Bread is baked." in page.text
+    assert "Not known One. " in page.text
+    assert "Read Bread" in page.text
+    assert "Key points" not in page.text
+
+
+def test_figures_of_a_report_are_drawn_and_listed(client: TestClient, app: App) -> None:
+    """Each value leads to its passage and its source; a hostile title is text. Without a figure there is no chart."""
+    said = ["The Kora is 650 km long.", "The Kora is about 660 km long.", "The Kora is 655 km long."]
+    numbered = list(enumerate(said, start=1))
+    citations = [
+        {"section": "Answer", "paragraph": n, "sentence": text, "quotation": text, "number": n,
+         "url": f"https://e.org/{n}", "similarity": 0.5, "verified": True}
+        for n, text in numbered
+    ]  # fmt: skip
+    sources = [{"number": n, "title": EVIL, "url": f"https://e.org/{n}"} for n, _ in numbered]
+    report = {"title": "How long is the Kora?", "citations": citations, "sources": sources}
+    record = {"question": "long", "engines": [{"name": "corpus"}], "state": "finished", "sources": sources}
+    app.cache.runs.put(NOWHERE, "long", "corpus", {**record, "report": report})
+    (figure,) = client.get(f"/api/runs/{NOWHERE}").json()["figures"]
+    assert (figure["by"], figure["unit"], figure["drawn"]) == ("source", "km", True)
+    assert [(row["text"], row["citation"]) for row in figure["rows"]] == [("650", 0), ("about 660", 1), ("655", 2)]
+    page = shown(client, f"/runs/{NOWHERE}")
+    assert [each["href"] for each in page.all("a") if each["href"] == "#passage-1"] == ["#passage-1"] * 2
+    assert "about 660" in page.text
+    image = client.get(f"/charts/runs/{NOWHERE}/figure.svg?dark=1")
+    assert (image.status_code, image.headers["content-type"]) == (200, "image/svg+xml")
+    assert "≈660" in image.text
+    app.cache.runs.put(NOWHERE, "long", "corpus", {**record, "report": {**report, "citations": citations[:1]}})
+    assert client.get(f"/charts/runs/{NOWHERE}/figure.svg").status_code == 404
+    assert "figure.svg" not in client.get(f"/runs/{NOWHERE}", headers=HTML).text
+
+
 @pytest.mark.slow
 def test_old_and_stopped_runs_have_a_page(client: TestClient, app: App) -> None:
     """A stopped run can be resumed; one of an older version says what is missing."""

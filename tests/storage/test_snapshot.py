@@ -201,7 +201,7 @@ def test_a_damaged_row_does_not_stop_an_export(path: Path) -> None:
 # What is refused -----------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_changed_byte_is_refused(written: Path, data: st.DataObject) -> None:
     """Wherever a byte was changed, the file is refused in one line; changes in gzip's own header have no effect."""
@@ -217,7 +217,7 @@ def test_a_changed_byte_is_refused(written: Path, data: st.DataObject) -> None:
         _assert_refused(damaged)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_changed_entry_is_refused(written: Path, data: st.DataObject) -> None:
     """Also if the snapshot is unpacked, an entry is changed, and the file is packed again."""
@@ -228,7 +228,7 @@ def test_a_changed_entry_is_refused(written: Path, data: st.DataObject) -> None:
     _assert_refused(written.with_name("x"))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_changed_header_is_refused(written: Path, data: st.DataObject) -> None:
     """The run of a snapshot and the number of its entries are protected like the entries."""

@@ -5,12 +5,15 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
+from typing import get_args
 
 from harness.core.keys import digest_of
+from harness.core.text import one_line
 from harness.settings import PromptName
 
 SHIPPED: Mapping[PromptName, str] = MappingProxyType({})
 """No prompt is replaced."""
+MAX_TITLE = 200
 _PART = re.compile(r"\{(\w{1,20})\}")
 
 
@@ -23,9 +26,29 @@ def prompt(name: PromptName, replaced: Mapping[PromptName, str], **parts: str) -
     return _PART.sub(lambda found: parts.get(found[1], found[0]), text).strip()
 
 
+def prompt_texts(replaced: Mapping[PromptName, str]) -> dict[str, str]:
+    """Return the text of every prompt by name, with what replaces it."""
+    return {name: replaced.get(name) or _shipped(name) for name in get_args(PromptName)}
+
+
 def version_of(replaced: Mapping[PromptName, str], *names: PromptName) -> str:
     """Return 16 hexadecimal digits that name the texts of some prompts."""
     return digest_of({name: prompt(name, replaced) for name in names})
+
+
+def source_block(number: int, title: str, text: str) -> str:
+    """Return a numbered source with its text between tags that it cannot close."""
+    return f'<source number="{number}" title="{attribute(title)}">\n{inside(text)}\n</source>'
+
+
+def attribute(title: str) -> str:
+    """Return a title that cannot close the attribute or the tag around it."""
+    return inside(title)[:MAX_TITLE].replace('"', "'")
+
+
+def inside(text: str) -> str:
+    """Return a text, on one line, that cannot close the tag around it."""
+    return one_line(text).replace("<", "‹").replace(">", "›")
 
 
 @cache

@@ -7,11 +7,13 @@ import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
+from harness_evals.evaluation_names import SEPARATOR, arms_of
 from harness_evals.journal import FOLDER as LOOPS
 from harness_evals.journal import JOURNAL, Journal, journals_in, read_journal
 from harness_evals.log import Log, logs_in, read_log
+from harness_evals.outcome import Outcome
 from harness_evals.suite import FOLDER as EVALUATIONS
 from harness_evals.suite import Summary, summary
 from msgspec import Struct
@@ -27,6 +29,8 @@ MAX_BYTES = 32 * 2**20
 MAX_CACHED = 250
 """Files of each kind whose content stays in memory: without reports and sources, about 100 kB each."""
 MAX_TEXT = 1_000
+MAX_VALUES = 20
+"""Longest list that stays one."""
 LATEST = 253_402_300_799.0
 """The end of the year 9999, the last year that a calendar can show."""
 MAX_COST = 2.0**53
@@ -89,6 +93,32 @@ def evaluations_in(data_dir: Path) -> dict[str, Path]:
     return _named(logs_in, data_dir / EVALUATIONS, lambda path: path.stem)
 
 
+def evaluations_named(data_dir: Path, name: str) -> Mapping[str, Path]:
+    """Return the logs among which an evaluation is looked up by name: all, or those of a loop for one of an arm (see
+    `harness_evals.evaluation_names`).
+
+    Raises:
+        StoreError: the folder cannot be read.
+    """
+    if SEPARATOR not in name:
+        return evaluations_in(data_dir)
+    loop = loops_in(data_dir).get(name.partition(SEPARATOR)[0])
+    return {short(arm): path for arm, path in arms_of(loop).items()} if loop else {}
+
+
+def whole_log(data_dir: Path, name: str) -> Log:
+    """Return an evaluation with its reports and sources.
+
+    Raises:
+        NotFound: there is no such evaluation.
+        StoreCorrupt: its log is damaged.
+        StoreError: the folder cannot be read.
+    """
+    paths = evaluations_named(data_dir, name)
+    evaluations.named(name, paths, "evaluation")
+    return read_log(paths[name])
+
+
 def loops_in(data_dir: Path) -> dict[str, Path]:
     """Return the journals of loops by name, newest first.
 
@@ -124,9 +154,12 @@ def _read_evaluation(path: Path) -> Evaluation:
     costs = [outcome.cost for outcome in log.outcomes]
     spent = [value for cost in costs for value in (cost.live_calls, cost.tokens, cost.seconds)]
     _check(path, scores, log.header.began, spent)
-    slim = (replace(entry, outcome=replace(entry.outcome, sources=(), citations=())) for entry in log.entries)
-    log = replace(log, entries=tuple(slim))
+    log = replace(log, entries=tuple(replace(entry, outcome=_slim(entry.outcome)) for entry in log.entries))
     return Evaluation(log, summary(log))
+
+
+def _slim(outcome: Outcome) -> Outcome:
+    return replace(outcome, sources=(), citations=(), titles=(), limits=(), rounds=())
 
 
 def _read_journal(path: Path) -> Journal:
@@ -155,3 +188,12 @@ loops = FileCache(_read_journal)
 def short(text: object) -> str:
     """Return a text cleaned, on one line, and at most `MAX_TEXT` characters long."""
     return shorten(clean(one_line(str(text)), 2 * MAX_TEXT), MAX_TEXT)
+
+
+def plain_value(value: Any) -> Any:
+    """Return a setting to show: numbers stay, texts are cleaned, everything else becomes text."""
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
+    if isinstance(value, (list, tuple)) and len(value) <= MAX_VALUES:
+        return [each if isinstance(each, (bool, int, float)) else short(each) for each in value]
+    return short(value)

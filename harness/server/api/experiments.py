@@ -8,9 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from harness_evals import suite
+from harness_evals.changed_targets import names_of_changes
 from harness_evals.journal import Experiment, Journal, as_config
 from harness_evals.log import Header, Log
+from harness_evals.outcome import Cost
 from harness_evals.run import recorded_settings
+from harness_evals.space import TEXTS, surface_of, texts_of
 from harness_evals.suite import first_differences
 from msgspec import structs, to_builtins
 
@@ -21,8 +24,10 @@ from harness.server.api.experiment_files import (
     Evaluation,
     evaluations,
     evaluations_in,
+    evaluations_named,
     loops,
     loops_in,
+    plain_value,
     short,
 )
 from harness.server.pages.charts import Total, day_and_month
@@ -96,13 +101,13 @@ def loop(data_dir: Path, name: str) -> LoopResponse:
         loop=_row_of_loop(name, journal),
         rules=structs.asdict(start.options),
         tasks=[short(task) for task in start.tasks],
-        space={short(setting): [_plain(value) for value in values] for setting, values in start.space.items()},
+        space={short(setting): [plain_value(value) for value in values] for setting, values in start.space.items()},
         settings=_plain_settings(start.settings),
         changed_settings=_changed(start.settings),
         noise_errors=_lines(journal.noise_floor.errors if journal.noise_floor else ()),
-        trials=[_trial(each) for each in journal.experiments[-MAX_TRIALS:]],
-        best=_plain_settings(best),
-        best_config=clean(as_config({**start.settings, **best}), MAX_BYTES) + "\n",
+        trials=[_trial(journal, each) for each in journal.experiments[-MAX_TRIALS:]],
+        best={short(target): _kept_value(target, value) for target, value in best.items()},
+        best_config=clean(as_config(_with_changes(start.settings, best)), MAX_BYTES) + "\n",
     )
 
 
@@ -114,7 +119,7 @@ def evaluation(data_dir: Path, name: str) -> EvaluationResponse:
         StoreCorrupt: its log is damaged.
         StoreError: the folder cannot be read.
     """
-    return evaluation_response(name, evaluations.named(name, evaluations_in(data_dir), "evaluation"))
+    return evaluation_response(name, evaluations.named(name, evaluations_named(data_dir, name), "evaluation"))
 
 
 def measured(log: Log) -> Evaluation:
@@ -125,6 +130,9 @@ def measured(log: Log) -> Evaluation:
 def evaluation_response(name: str, result: Evaluation) -> EvaluationResponse:
     """Return an evaluation as programs see it."""
     header, costs = result.log.header, [outcome.cost for outcome in result.log.outcomes]
+    spent: dict[str, list[Cost]] = {task: [] for task in header.tasks}
+    for outcome in result.log.outcomes:
+        spent.setdefault(outcome.task, []).append(outcome.cost)
     return EvaluationResponse(
         evaluation=evaluation_row(name, result),
         tasks=[
@@ -134,6 +142,9 @@ def evaluation_response(name: str, result: Evaluation) -> EvaluationResponse:
                 total=each.total,
                 values={short(scorer): value for scorer, value in each.values.items()},
                 errors=_lines(dict.fromkeys(each.errors)),
+                live_calls=sum(cost.live_calls for cost in spent[each.task]),
+                tokens=sum(cost.tokens for cost in spent[each.task]),
+                seconds=sum(cost.seconds for cost in spent[each.task]),
             )
             for each in result.summary.tasks
         ],
@@ -156,8 +167,9 @@ def comparison(data_dir: Path, first: str, second: str) -> ComparisonResponse:
         StoreCorrupt: a log is damaged.
         StoreError: the folder cannot be read.
     """
-    paths = evaluations_in(data_dir)
-    one, other = ((name, evaluations.named(name, paths, "evaluation")) for name in (first, second))
+    one, other = (
+        (name, evaluations.named(name, evaluations_named(data_dir, name), "evaluation")) for name in (first, second)
+    )
     return comparison_response(one, other)
 
 
@@ -179,7 +191,7 @@ def comparison_response(first: tuple[str, Evaluation], second: tuple[str, Evalua
         message=message,
         tasks=_compared(one, other),
         changed=[
-            ChangedSetting(name=short(name), first=_plain(was), second=_plain(now))
+            ChangedSetting(name=short(name), first=plain_value(was), second=plain_value(now))
             for name, was, now in _differing(one.log.header, other.log.header)
         ],
     )
@@ -230,7 +242,7 @@ def _loop_row(name: str, path: Path) -> LoopRow:
 
 
 def _row_of_loop(name: str, journal: Journal) -> LoopRow:
-    kept = [each for each in journal.experiments if each.status == "keep"]
+    kept = [each for each in journal.experiments if each.is_kept]
     floor = journal.noise_floor
     return LoopRow(
         id=name,
@@ -265,9 +277,29 @@ def evaluation_row(name: str, result: Evaluation) -> EvaluationRow:
     )
 
 
-def _trial(each: Experiment) -> TrialResponse:
-    texts = {"description": short(each.description), "reasons": _lines(each.reasons)}
-    return TrialResponse(**{**structs.asdict(each), **texts})
+def _trial(journal: Journal, made: Experiment) -> TrialResponse:
+    texts = {
+        "description": short(made.description),
+        "reasons": _lines(made.reasons),
+        "idea": short(made.idea),
+        "commit": short(made.commit),
+        "changed": [short(name) for name in names_of_changes(journal.experiments, made)[:MAX_LINES]],
+    }
+    return TrialResponse(**{**structs.asdict(made), **texts})
+
+
+def _kept_value(target: str, value: Any) -> Any:
+    """Return a kept value to show: of a text, only its length."""
+    return plain_value(value) if surface_of(target) == "settings" else f"{len(str(value)):,} characters"
+
+
+def _with_changes(settings: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return recorded settings with changes of settings and texts."""
+    found = {**settings, **{name: value for name, value in changes.items() if surface_of(name) == "settings"}}
+    for group in TEXTS:
+        if texts := texts_of(changes, group):
+            found[group] = {**found.get(group, {}), **texts}
+    return found
 
 
 def _changed(settings: Mapping[str, Any]) -> list[str]:
@@ -277,16 +309,7 @@ def _changed(settings: Mapping[str, Any]) -> list[str]:
 
 
 def _plain_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    return {short(name): _plain(value) for name, value in settings.items()}
-
-
-def _plain(value: Any) -> Any:
-    """Return a setting to show: numbers stay, texts are cleaned, everything else becomes text."""
-    if value is None or isinstance(value, (bool, int, float)):
-        return value
-    if isinstance(value, (list, tuple)) and len(value) <= MAX_LINES:
-        return [each if isinstance(each, (bool, int, float)) else short(each) for each in value]
-    return short(value)
+    return {short(name): plain_value(value) for name, value in settings.items()}
 
 
 def _lines(lines: Iterable[str]) -> list[str]:

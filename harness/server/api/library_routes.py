@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query
 from harness.app import App
 from harness.core.text import one_line
 from harness.errors import InvalidInput, NotFound
+from harness.library import in_language
 from harness.server.responses.history_responses import DeleteResponse, deleted_response
 from harness.server.responses.library_responses import (
     LibraryResponse,
@@ -29,11 +30,14 @@ def search(
     app: RequestApp,
     q: Annotated[str, Query(max_length=10_000, description="What to look for.")] = "",
     limit: Annotated[int, Query(ge=1, le=100)] = 10,
+    language: Annotated[
+        str, Query(max_length=100, description="Only passages in this language, such as `en`; empty: any.")
+    ] = "",
 ) -> LibraryResponse:
     """Search everything that was read, by words and meaning; the best passages are read by the local reader."""
     if not one_line(q):
         raise InvalidInput("no query: pass ?q=…")
-    return found_in(app, q, limit)
+    return found_in(app, q, limit, language)
 
 
 @router.get("/library/stats")
@@ -58,7 +62,7 @@ def forget(app: RequestApp, url: UrlQuery) -> DeleteResponse:
     return deleted_response(app.library.forget(url)[0], "passage")
 
 
-def found_in(app: App, query: str, limit: int) -> LibraryResponse:
-    """Search the library for a user."""
-    found = app.library.search(query, limit, progress=app.progress)
+def found_in(app: App, query: str, limit: int, language: str = "") -> LibraryResponse:
+    """Search the library for a user, in one language or in any."""
+    found = app.library.search(query, limit, only=in_language(language), progress=app.progress)
     return library_response(query, found, app.library.least_relevance, time.time())

@@ -12,6 +12,7 @@ from harness.core.freshness import DAY
 from harness.core.origins import origins_of
 from harness.errors import NotFound
 from harness.research.drawing import Look
+from harness.research.figures import as_svg, figure_of
 from harness.research.run_view import past_run
 from harness.server.api import experiments
 from harness.server.api.experiment_routes import DataDir
@@ -51,6 +52,16 @@ def run(app: RequestApp, look: RequestLook, run: str) -> Response:
     return _image(charts.rounds([(each.novelty, each.score) for each in past.rounds], past.limits, look))
 
 
+@router.get("/runs/{run}/figure.svg")
+def figure(app: RequestApp, look: RequestLook, run: str) -> Response:
+    """Draw the values that a report's quotations give for its question."""
+    report = past_run(app.cache, run).report
+    found = figure_of(report) if report else None
+    if found is None:
+        raise NotFound("there is nothing to draw yet")
+    return _image(as_svg(found, look))
+
+
 @router.get("/evaluations.svg")
 def evaluations(data_dir: DataDir, look: RequestLook) -> Response:
     """Draw the scores of all evaluations."""
@@ -61,7 +72,7 @@ def evaluations(data_dir: DataDir, look: RequestLook) -> Response:
 def loop(data_dir: DataDir, look: RequestLook, loop: str) -> Response:
     """Draw the experiments of a loop."""
     trials = [
-        Trial(each.number, each.status, each.score, each.baseline, each.low, each.high)
+        Trial(each.number, each.status, each.score, each.baseline, each.low, each.high, ", ".join(each.changed))
         for each in experiments.loop(data_dir, loop).trials
     ]
     return _image(charts.scores(trials, look))

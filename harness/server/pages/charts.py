@@ -13,17 +13,37 @@ MAX_BARS = 14
 MAX_POINTS = 1_000
 """Points drawn at most; earlier ones are left out."""
 
-MARKERS = {"keep": "o", "discard": "X", "inconclusive": "D", "crash": "v"}
+MAX_NAMED = 12
+"""Experiments of a wide chart that are named by what they changed; of more, or in a narrow one, only kept ones."""
+
+MARKERS = {
+    "keep": "o",
+    "unconfirmed": "P",
+    "discard": "X",
+    "inconclusive": "D",
+    "inert": "s",
+    "crash": "v",
+    "invalid": "<",
+}
 
 _OF_ANSWERS = dict(
     zip((*CALL_SAVED, *CALLED), ("blue", "sky", "purple", "green", "ink", "orange", "vermillion"), strict=True)
 )
-_OF_VERDICTS = {"keep": "green", "discard": "vermillion", "inconclusive": "orange", "crash": "quiet"}
+_OF_VERDICTS = {
+    "keep": "green",
+    "unconfirmed": "blue",
+    "discard": "vermillion",
+    "inconclusive": "orange",
+    "inert": "sky",
+    "crash": "quiet",
+    "invalid": "purple",
+}
+_KEPT = ("keep", "unconfirmed")
 
 
 class Trial(Struct, frozen=True):
     """One experiment: its score and that of the baseline (0..1), the ends of the 95 % interval of their difference, the
-    verdict. A crash has only the number and the verdict.
+    verdict, and what it changed. A crash has no scores.
     """
 
     number: int
@@ -32,6 +52,7 @@ class Trial(Struct, frozen=True):
     baseline: float | None = None
     low: float | None = None
     high: float | None = None
+    changed: str = ""
 
 
 class Total(Struct, frozen=True):
@@ -94,7 +115,7 @@ def rounds(values_by_round: Sequence[tuple[float, float]], limits: tuple[float, 
 
 def scores(trials: Sequence[Trial], look: Look) -> bytes:
     """Draw the score of each experiment with its 95 % interval, and the baseline at that time. Colour and shape show
-    the verdict. A crash is drawn at the bottom.
+    the verdict; a name says what was changed. A crash is drawn at the bottom.
 
     Raises:
         NotFound: there is no experiment.
@@ -106,6 +127,7 @@ def scores(trials: Sequence[Trial], look: Look) -> bytes:
         for verdict in MARKERS:
             size = 55 if len(trials) <= look.room else 14
             _mark(axes, [each for each in trials if each.verdict == verdict], verdict, look, size)
+        _name(axes, trials, look)
         axes.set(xlabel="experiment", ylabel="score on tune", xlim=(trials[0].number - 0.6, trials[-1].number + 0.6))
         axes.xaxis.set_major_locator(ticks(6 if look.narrow else 12, whole=True))
         return drawn(picture, look, columns=5, fewer=3)
@@ -202,6 +224,28 @@ def _mark(axes: Any, trials: Sequence[Trial], verdict: str, look: Look, size: fl
         foot = axes.get_xaxis_transform()
         named = None if measured else verdict
         axes.scatter(crashed, [0.04] * len(crashed), label=named, transform=foot, clip_on=False, **marks)
+
+
+def _name(axes: Any, trials: Sequence[Trial], look: Look) -> None:
+    """Write what an experiment changed above its mark, at a slant; there is room for that at the top."""
+    every = not look.narrow and len(trials) <= MAX_NAMED
+    named = [each for each in trials if each.changed and (every or each.verdict in _KEPT)][-MAX_NAMED:]
+    measured = [(each, each.score) for each in named if each.score is not None]
+    for each, score in measured:
+        ends = [score, *([each.baseline + each.high] if each.baseline is not None and each.high is not None else [])]
+        axes.annotate(
+            label(each.changed),
+            (each.number, max(ends)),
+            xytext=(0, 5),
+            textcoords="offset points",
+            rotation=60 if look.narrow else 30,
+            rotation_mode="anchor",
+            color=look.colours["ink"],
+            fontsize="small",
+        )
+    if measured:
+        low, high = axes.get_ylim()
+        axes.set_ylim(low, high + 0.35 * (high - low))
 
 
 def _share(counts: Mapping[str, int]) -> float | None:

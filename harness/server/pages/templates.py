@@ -1,8 +1,10 @@
 """HTML pages from templates. All values are escaped and shown as text."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -118,7 +120,12 @@ def grouped(number: float) -> str:
     return f"{number:,.0f}"
 
 
+def groupby_order(items: Iterable[Any], name: str) -> list[tuple[Any, list[Any]]]:
+    """Return neighbours with the same value of an attribute together, each group with that value, in order."""
+    return [(value, list(group)) for value, group in groupby(items, key=attrgetter(name))]
+
+
 FILTERS: dict[str, Callable[..., object]] = {
     each.__name__: each
-    for each in (ago, in_words, day, iso, short, plain, one, linked, megabytes, grouped, lacking_note)
+    for each in (ago, in_words, day, iso, short, plain, one, linked, megabytes, grouped, lacking_note, groupby_order)
 }

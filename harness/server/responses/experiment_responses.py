@@ -97,6 +97,9 @@ class TrialResponse(BaseModel):
     seconds: float
     live_calls: int
     reasons: list[str]
+    idea: str = Field(description="Why it was tried; empty if the proposer gives none.")
+    changed: list[str] = Field(description="What it changed against the state kept before, by name.")
+    commit: str = Field(description="Commit of kept code; otherwise empty.")
 
 
 class LoopResponse(BaseModel):
@@ -125,6 +128,9 @@ class LoopResponse(BaseModel):
                 "seconds": 27.1,
                 "live_calls": 30,
                 "reasons": ["worse: the whole interval is below 0"],
+                "idea": "",
+                "changed": ["max_rounds"],
+                "commit": "",
             }
         ],
         best={},
@@ -151,6 +157,9 @@ class TaskResponse(BaseModel):
     total: float | None = Field(description="Null if every run failed.")
     values: dict[str, float] = Field(description="Score by scorer.")
     errors: list[str] = Field(description="Errors of failed runs.")
+    live_calls: int = Field(description="Of all runs, as are tokens and seconds.")
+    tokens: int
+    seconds: float
 
 
 class EvaluationResponse(BaseModel):
@@ -158,7 +167,18 @@ class EvaluationResponse(BaseModel):
 
     model_config = example(
         evaluation=_EVALUATION,
-        tasks=[{"task": "T_A", "runs": 1, "total": 0.81, "values": {"nugget_vital": 1.0}, "errors": []}],
+        tasks=[
+            {
+                "task": "T_A",
+                "runs": 1,
+                "total": 0.81,
+                "values": {"nugget_vital": 1.0},
+                "errors": [],
+                "live_calls": 12,
+                "tokens": 0,
+                "seconds": 1.9,
+            }
+        ],
         means={"nugget_vital": 0.91, "total": 0.748},
         errors={"nugget_vital": 0.02, "total": 0.031},
         weights={"nugget_vital": 0.3},

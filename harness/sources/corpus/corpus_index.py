@@ -6,9 +6,11 @@ from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
+import orjson
 from msgspec import Struct
 
 from harness.core.chunking import embedded_text, passages
+from harness.core.page_numbers import PageStarts, checked_starts, joined_starts, shifted_starts, starts_in
 from harness.core.text import content_words, words
 from harness.errors import EngineUnavailable
 from harness.ports import Progress, SearchResult, Vectors
@@ -41,7 +43,7 @@ class Meaning(Struct, frozen=True):
 
 
 class CorpusIndex:
-    """Index in the file at `path`; one with another schema version is emptied.
+    """Index in the file at `path`; one with another schema version is emptied, except for vectors.
 
     It is only a copy: if a method raises `StoreCorrupt`, call `rebuild`.
 
@@ -147,11 +149,17 @@ def _matches(connection: sqlite3.Connection, expression: str, max_results: int, 
 
 def _result(connection: sqlite3.Connection, ranked: RankedDocument) -> SearchResult:
     title, href = connection.execute("SELECT title, href FROM documents WHERE id = ?", (ranked.document,)).fetchone()
-    bodies = []
+    bodies, starts = list[str](), list[PageStarts]()
     for passage in ranked.passages:
-        section, text = connection.execute("SELECT section, text FROM passages WHERE id = ?", (passage,)).fetchone()
-        bodies.append(f"{section}\n\n{text}" if section and section != title else text)
-    return SearchResult(title=title, href=href, body="\n\n".join(bodies))
+        sql = "SELECT section, text, pages FROM passages WHERE id = ?"
+        section, text, pages = connection.execute(sql, (passage,)).fetchone()
+        before = f"{section}\n\n" if section and section != title else ""
+        bodies.append(before + text)
+        starts.append(shifted_starts(checked_starts(orjson.loads(pages)), len(before)))
+    result = SearchResult(title=title, href=href, body="\n\n".join(bodies))
+    if paged := joined_starts(bodies, starts, between=2):
+        result["page_starts"] = paged
+    return result
 
 
 def _add(connection: sqlite3.Connection, part: str, documents: Iterator[CorpusDocument]) -> str:
@@ -162,14 +170,16 @@ def _add(connection: sqlite3.Connection, part: str, documents: Iterator[CorpusDo
         row = connection.execute(
             "INSERT INTO documents (part, title, href) VALUES (?, ?, ?)", (part, document.title, document.href)
         ).lastrowid
-        for passage in passages(document.text):
+        cut = passages(document.text)
+        starts = starts_in((passage.text for passage in cut), document.text, document.page_starts)
+        for passage, paged in zip(cut, starts, strict=True):
             any_text = True
             key = passage_vectors.key_of(embedded_text(document.title, passage.section, passage.text))
             connection.execute(
-                "INSERT INTO passages (document, title, section, text, digest) VALUES (?, ?, ?, ?, ?)",
-                (row, document.title, passage.section, passage.text, key),
+                "INSERT INTO passages (document, title, section, text, digest, pages) VALUES (?, ?, ?, ?, ?, ?)",
+                (row, document.title, passage.section, passage.text, key, orjson.dumps(paged).decode()),
             )
-        for field in (document.href, document.title, document.text):
+        for field in (document.href, document.title, document.text, *map(str, document.page_starts)):
             digest.update(field.encode() + b"\0")
     return digest.hexdigest() if any_text else ""
 

@@ -8,8 +8,10 @@ from pathlib import Path
 
 from harness.errors import StoreBusy, StoreCorrupt, StoreError
 
-SCHEMA_VERSION = 2
-"""Increase it when the schema or the division into passages changes: older indexes are then rebuilt."""
+SCHEMA_VERSION = 3
+"""Increase it when the schema or the division into passages changes: older indexes are then rebuilt, with the vectors
+of texts that stay the same.
+"""
 
 BUSY_SECONDS = 60.0
 
@@ -17,16 +19,17 @@ BUSY_SECONDS = 60.0
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR})
 
 # `made` changes each time a part is indexed and its passages are renumbered
+# `pages` says where pages of a PDF begin in the text, as JSON
 # vectors are keyed by the embedded text, not by passage: a file that is touched or moved keeps them
 _SCHEMA = (
     "CREATE TABLE parts (part TEXT PRIMARY KEY, state TEXT NOT NULL, digest TEXT NOT NULL, made BLOB NOT NULL)",
     "CREATE TABLE documents (id INTEGER PRIMARY KEY, part TEXT NOT NULL, title TEXT NOT NULL, href TEXT NOT NULL)",
     "CREATE INDEX documents_part ON documents (part)",
     "CREATE TABLE passages (id INTEGER PRIMARY KEY, document INTEGER NOT NULL, title TEXT NOT NULL, "
-    "section TEXT NOT NULL, text TEXT NOT NULL, digest BLOB NOT NULL)",
+    "section TEXT NOT NULL, text TEXT NOT NULL, digest BLOB NOT NULL, pages TEXT NOT NULL)",
     "CREATE INDEX passages_document ON passages (document)",
     "CREATE INDEX passages_digest ON passages (digest, document)",
-    "CREATE TABLE vectors (embedder TEXT NOT NULL, digest BLOB NOT NULL, vector BLOB NOT NULL, "
+    "CREATE TABLE IF NOT EXISTS vectors (embedder TEXT NOT NULL, digest BLOB NOT NULL, vector BLOB NOT NULL, "
     "PRIMARY KEY (embedder, digest)) WITHOUT ROWID",
     "CREATE VIRTUAL TABLE words USING fts5 (title, section, text, content = 'passages', content_rowid = 'id', "
     "tokenize = 'porter unicode61 remove_diacritics 2')",
@@ -38,7 +41,7 @@ _SCHEMA = (
 
 
 class IndexDatabase:
-    """Database file at `path` with the tables of a corpus index; one of another version is emptied.
+    """Database file at `path` with the tables of a corpus index; one of another version is emptied, except for vectors.
 
     Raises:
         StoreError: the file cannot be created.
@@ -129,7 +132,7 @@ def _create(connection: sqlite3.Connection) -> None:
         connection.execute("BEGIN IMMEDIATE")
         if _schema_version(connection) == SCHEMA_VERSION:
             return  # another process was faster
-        for table in ("words", "passages", "documents", "parts", "vectors"):
+        for table in ("words", "passages", "documents", "parts"):
             connection.execute(f"DROP TABLE IF EXISTS {table}")
         for statement in _SCHEMA:
             connection.execute(statement)

@@ -17,10 +17,12 @@ from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
 from harness.core.authors import author_line
+from harness.core.languages import primary_tag
 from harness.core.page_numbers import PageStarts
 from harness.core.pages import Page
 from harness.core.text import clean, one_line, shorten
 from harness.errors import PageError
+from harness.sources.pages.advertising import ads_for_text, advertisements
 from harness.sources.pages.charsets import decode
 from harness.sources.pages.feeds import XML_TYPES, feed_text
 from harness.sources.pages.pdf_text import PagedText, paged_text
@@ -77,6 +79,7 @@ class About(Struct, frozen=True):
     authors: str = ""
     site: str = ""
     doi: str = ""
+    language: str = ""
 
 
 class Extracted(Struct, frozen=True, tag=True):
@@ -87,11 +90,12 @@ class Extracted(Struct, frozen=True, tag=True):
     media_type: str
     about: About = About()
     page_starts: PageStarts = ()
+    ads: int = 0
 
     def page_at(self, url: str) -> Page:
         """Return the page with this text at a URL, which is its title if it has none."""
-        about = to_builtins(self.about)
-        return Page(url, self.title or url, self.text, self.media_type, page_starts=self.page_starts, **about)
+        about = to_builtins(self.about) | {"page_starts": self.page_starts, "ads": self.ads}
+        return Page(url, self.title or url, self.text, self.media_type, **about)
 
 
 def extract(body: bytes, content_type: str) -> Extracted:
@@ -101,13 +105,13 @@ def extract(body: bytes, content_type: str) -> Extracted:
         PageError: no text can be extracted.
     """
     declared = content_type.partition(";")[0].strip().lower()
-    kind, about = media_type(body, declared), About()
+    kind, about, ads = media_type(body, declared), About(), 0
     starts: PageStarts = ()
     if kind == "application/pdf":
         paged = _pdf(body)
         title, text, starts = paged.title, paged.text, paged.page_starts
     elif kind == "text/html":
-        title, text, about = _html(decode(body, content_type))
+        title, text, about, ads = _html(decode(body, content_type))
     elif kind in XML_TYPES:
         title, text = feed_text(body)
     else:
@@ -116,7 +120,7 @@ def extract(body: bytes, content_type: str) -> Extracted:
     if not text:
         raise PageError(_NOTHING)
     starts = tuple(start for start in starts if start[0] < len(text))
-    return Extracted(clean(one_line(title), MAX_TITLE_CHARS), text, kind, about, starts)
+    return Extracted(clean(one_line(title), MAX_TITLE_CHARS), text, kind, about, starts, ads_for_text(ads, len(text)))
 
 
 def media_type(body: bytes, declared: str) -> str:
@@ -181,35 +185,43 @@ def _in_time(pages: Iterable[Any]) -> Iterator[Any]:
             return
 
 
-def _html(html: str) -> tuple[str, str, About]:
-    """Return title and main text of a page, and what it says about itself. It is only parsed; no script runs."""
+def _html(html: str) -> tuple[str, str, About, int]:
+    """Return title and main text of a page, what it says about itself, and the number of its advertisements. It is only
+    parsed; no script runs.
+    """
     from trafilatura import bare_extraction
 
     logging.getLogger("trafilatura").setLevel(logging.CRITICAL)  # this function reports what it cannot read
     try:
         tree = _tree(html)
+        ads = advertisements(tree)
+        _bound(tree)
         title, about = _title(tree), _about(tree)
         large = _element(tree, LARGE_ELEMENTS) is not None
         page: Any = bare_extraction(tree, include_comments=False, fast=large)
         blocks = [] if page is None else list(_blocks(page.body))
     except Exception as error:  # on unexpected pages, trafilatura raises any kind of exception
         raise PageError(f"unreadable HTML ({type(error).__name__}); {_NOTHING}") from error
-    return title, "\n\n".join(block for block in blocks if block), about
+    return title, "\n\n".join(block for block in blocks if block), about, ads
 
 
 def _tree(html: str) -> Any:
-    """Parse a page up to `MAX_ELEMENTS`, not counting scripts and the like."""
-    from lxml import etree
+    """Parse a page."""
     from lxml.html import HTMLParser, document_fromstring
 
     parser = HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, collect_ids=False)
     readable = _NO_CHARACTER.sub("", clean(html, len(html)))
-    tree = document_fromstring(readable.encode(), parser=parser)
+    return document_fromstring(readable.encode(), parser=parser)
+
+
+def _bound(tree: Any) -> None:
+    """Cut a page after `MAX_ELEMENTS`, not counting scripts and the like."""
+    from lxml import etree
+
     if _element(tree, MAX_ELEMENTS) is not None:
         etree.strip_elements(tree, *_UNSEEN, with_tail=False)
         if (first_left_out := _element(tree, MAX_ELEMENTS)) is not None:
             _cut(first_left_out)
-    return tree
 
 
 def _element(tree: Any, number: int) -> Any:
@@ -246,7 +258,14 @@ def _about(tree: Any) -> About:
     people = [name for name in dict.fromkeys(names) if "://" not in name]
     site = next((found[name][0] for name in _SITES if name in found), "")
     date = next(dates, "").replace("/", "-")
-    return About(date, author_line(people)[:MAX_ABOUT_CHARS], site, next(dois, "").rstrip(".,;").lower())
+    doi = next(dois, "").rstrip(".,;").lower()
+    return About(date, author_line(people)[:MAX_ABOUT_CHARS], site, doi, _language(tree))
+
+
+def _language(tree: Any) -> str:
+    """Return the tag of the language that the root element declares; "" if it declares none, or no tag."""
+    declared = tree.get("lang") or tree.get("xml:lang") or ""
+    return declared.strip() if primary_tag(declared) else ""
 
 
 def _blocks(body: Any) -> Iterator[str]:

@@ -10,8 +10,9 @@ import httpx2
 from msgspec import Struct
 
 from harness.core.pages import Page
+from harness.core.sites import ANY_SITE, Sites
 from harness.core.text import clean, shorten
-from harness.errors import AddressRefused, InvalidInput, PageError
+from harness.errors import AddressRefused, InvalidInput, PageError, SiteLeftOut
 from harness.sources.http.transport import Deadline
 from harness.sources.pages.addresses import AddressGuard
 from harness.sources.pages.checked_connections import CONNECT_SECONDS, transport
@@ -106,14 +107,16 @@ def fetch(
     *,
     robots: Robots | None = None,
     held: Page | None = None,
+    sites: Sites = ANY_SITE,
 ) -> Fetched | Page:
-    """Fetch `url`, following redirects; `guard` checks every address on the way, and so do `robots`, if given. The
-    validators of `held`, an earlier answer, are sent only to the URL that it came from; it is returned if it has not
-    changed.
+    """Fetch `url`, following redirects; `guard` checks every address before it is requested, and so do `robots`, if
+    given. `sites` are those that redirects may lead to. The validators of `held`, an earlier answer, are sent only to
+    the URL that it came from; it is returned if it has not changed.
 
     Raises:
         InvalidInput: not an http(s) URL.
         AddressRefused: it, or a redirect, leads to an address that is neither public nor allowed, or is not http(s).
+        SiteLeftOut: a redirect leads to another site than `sites` allows.
         PageError: no response in time, an error status, refused to robots, too large, too many redirects.
     """
     address = web_address(url)
@@ -135,7 +138,7 @@ def fetch(
                         return held
                     if not _is_redirect(response):
                         return _body(response, limits, deadline)
-                    address = _next(address, response.headers["location"])
+                    address = _allowed(_next(address, response.headers["location"]), sites)
     except httpx2.HTTPError as error:
         raise PageError(_why(error, limits, deadline)) from error
     raise PageError(f"more than {limits.max_redirects} redirects; open it in a browser to see where it leads")
@@ -225,6 +228,12 @@ def _next(address: httpx2.URL, location: str) -> httpx2.URL:
         return web_address(str(target))
     except InvalidInput as error:
         raise AddressRefused(f"it redirects to {shown_url(location)!r}, which is not an http(s) URL") from error
+
+
+def _allowed(target: httpx2.URL, sites: Sites) -> httpx2.URL:
+    if name := sites.left_out_by(str(target)):
+        raise SiteLeftOut(f"it redirects to a site that {name} leaves out")
+    return target
 
 
 def _body(response: httpx2.Response, limits: FetchLimits, deadline: Deadline) -> Fetched:

@@ -5,6 +5,7 @@ from collections.abc import Collection
 from msgspec.structs import replace
 
 from harness.core.pages import Page
+from harness.core.sites import ANY_SITE, Sites
 from harness.errors import PageError
 from harness.settings.code_digest import source_digest
 from harness.sources.pages.addresses import AddressGuard, Resolver, resolve
@@ -46,7 +47,7 @@ class WebReader:
         self._robots = Robots() if robots else None
         self._worker = Worker()
 
-    def read(self, url: str, held: Page | None = None) -> Page:
+    def read(self, url: str, held: Page | None = None, sites: Sites = ANY_SITE) -> Page:
         """See `PageReader.read`. Pages and PDFs are data: nothing in them is run or loaded. A `held` page whose text
         other code extracted is read again.
         """
@@ -59,7 +60,7 @@ class WebReader:
             self._worker.start()
         limits = FetchLimits(self._timeout, self._max_bytes, self._max_redirects)
         try:
-            fetched = fetch(url, self._guard, limits, proxy, robots=self._robots, held=held)
+            fetched = fetch(url, self._guard, limits, proxy, robots=self._robots, held=held, sites=sites)
             if isinstance(fetched, Page):
                 return fetched
             extracted = self._worker.extract(fetched.body, fetched.content_type)

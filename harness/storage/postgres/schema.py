@@ -15,7 +15,12 @@ from msgspec import Struct
 from harness.core.tables import LIBRARY
 from harness.errors import MigrationError, StoreCorrupt
 from harness.storage.postgres.dialect import POSTGRES_TABLES, TENANTS, USERS
-from harness.storage.postgres.table_schema import checksum_statements, create_statements, index_statement
+from harness.storage.postgres.table_schema import (
+    added_statements,
+    checksum_statements,
+    create_statements,
+    index_statement,
+)
 from harness.storage.sqlite.migrations import unknown_names
 from harness.storage.tables import ABBREVIATIONS, AUDITS, ORIGIN_SOURCES, ORIGINS, USES
 
@@ -161,6 +166,7 @@ MIGRATIONS = (
         ),
     ),
     PostgresMigration("0007-library-passages", _made(LIBRARY)),
+    PostgresMigration("0008-languages", added_statements(POSTGRES_TABLES[LIBRARY])),
 )
 
 

@@ -53,6 +53,12 @@ def checksum_statements(table: PostgresTable) -> tuple[str, ...]:
     return tuple(f"ALTER TABLE {table.name} ADD COLUMN IF NOT EXISTS {column}" for column in _CHECKSUM_COLUMNS)
 
 
+def added_statements(table: PostgresTable) -> tuple[str, ...]:
+    """Return the statements that add the columns which older tables lack."""
+    columns = map(_own_column, table.declared.added)
+    return tuple(f"ALTER TABLE {table.name} ADD COLUMN IF NOT EXISTS {column}" for column in columns)
+
+
 def index_statement(table: PostgresTable, name: str, columns: tuple[str, ...]) -> str:
     """Return the statement that creates an index of these columns."""
     return f'CREATE INDEX "{table.bare_name}_{name}" ON {table.name} ({", ".join(columns)})'

@@ -14,7 +14,12 @@ from msgspec import Struct
 
 from harness.core import tables
 from harness.errors import MigrationError
-from harness.storage.sqlite.table_schema import checksum_statements, create_statements, index_statements
+from harness.storage.sqlite.table_schema import (
+    added_statements,
+    checksum_statements,
+    create_statements,
+    index_statements,
+)
 from harness.storage.tables import AUDITED, BESIDE, BY_ORIGIN, CHECKSUMS, ORIGINS, RUNS, SEARCH, TABLES, USES, Table
 
 RECORD = "harness_migrations"
@@ -44,6 +49,8 @@ class SqliteMigration(Struct, frozen=True):
     """Tables whose indexes become those that are declared now."""
     summed: tuple[Table, ...] = ()
     """Tables whose rows get checksums. Old rows have none: computing them would write the whole file again."""
+    widened: tuple[Table, ...] = ()
+    """Tables that get the columns which are declared as added: NULL in old rows, whose checksums stay valid."""
 
 
 _COMMON_FILL = {
@@ -119,6 +126,7 @@ MIGRATIONS = (
     SqliteMigration("0020-checksums", summed=tuple(each for each in TABLES.values() if each.name != tables.LIBRARY)),
     SqliteMigration("0021-origins", beside=_BY_ORIGIN),
     SqliteMigration("0022-library-passages", TABLES[tables.LIBRARY]),
+    SqliteMigration("0023-languages", widened=(TABLES[tables.LIBRARY],)),
 )
 
 
@@ -187,6 +195,10 @@ def _apply(connection: sqlite3.Connection, migration: SqliteMigration) -> None:
     for table in migration.summed:
         if not _columns(connection, table.name).keys() >= set(CHECKSUMS):
             for statement in checksum_statements(table):
+                connection.execute(statement)
+    for table in migration.widened:
+        if not _columns(connection, table.name).keys() >= {column.split()[0] for column in table.added}:
+            for statement in added_statements(table):
                 connection.execute(statement)
 
 

@@ -8,9 +8,10 @@ _CHECKSUM_COLUMNS = tuple(f"{name} INTEGER" for name in CHECKSUMS)
 def create_statements(table: Table) -> tuple[str, ...]:
     """Return the statements that create a table, its indexes and its trigger. The unique key begins with the tenant."""
     asked = (f"{table.text} TEXT NOT NULL", f"{table.payload} TEXT NOT NULL")
+    first = (column for column in table.own if column not in table.added)
     # in one line, as ALTER TABLE leaves it
-    last = ", ".join((COMMON_AFTER[-1], *_CHECKSUM_COLUMNS))
-    body = ",\n    ".join((*COMMON_BEFORE, *asked, *table.own, *COMMON_AFTER[:-1], last, "UNIQUE (tenant, key)"))
+    last = ", ".join((COMMON_AFTER[-1], *_CHECKSUM_COLUMNS, *table.added))
+    body = ",\n    ".join((*COMMON_BEFORE, *asked, *first, *COMMON_AFTER[:-1], last, "UNIQUE (tenant, key)"))
     return (
         f"CREATE TABLE {table.name} (\n    {body}\n)",
         *index_statements(table),
@@ -22,6 +23,11 @@ def create_statements(table: Table) -> tuple[str, ...]:
 def checksum_statements(table: Table) -> tuple[str, ...]:
     """Return the statements that add the checksums to a table without them."""
     return tuple(f"ALTER TABLE {table.name} ADD COLUMN {column}" for column in _CHECKSUM_COLUMNS)
+
+
+def added_statements(table: Table) -> tuple[str, ...]:
+    """Return the statements that add the columns which older tables lack."""
+    return tuple(f"ALTER TABLE {table.name} ADD COLUMN {column}" for column in table.added)
 
 
 def index_statements(table: Table) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from harness.errors import InvalidInput
 from harness.models.local.tokenizer import vocabulary
 from tests.core.equivalence.assertions import RULE, SAME, TRAP, assert_refused, judge, why
 
-PROPERTY = settings(deadline=None, max_examples=100)
+PROPERTY = settings(deadline=None)
 
 WORDS = st.sampled_from(
     """

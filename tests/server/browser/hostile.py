@@ -6,18 +6,24 @@ from pathlib import Path
 
 import msgspec
 from harness_evals import suite
+from harness_evals.journal import FOLDER as LOOPS
+from harness_evals.journal import Experiment, JournalWriter
 from harness_evals.log import Entry as LogEntry
 from harness_evals.log import LogWriter
-from harness_evals.outcome import Outcome
+from harness_evals.loop import begin
+from harness_evals.outcome import Cited, Cost, Outcome, Round
+from harness_evals.stages import keep, keep_task
+from harness_evals.tasks import Task
 from msgspec import Struct
 from msgspec.structs import replace
 
 from harness.app import App
 from harness.core.tables import KNOWLEDGE, RUNS, SEARCHES
+from harness.research.gathering import Search
 from harness.settings import Settings
 from harness.storage.opening import DATABASE
 from harness.storage.sqlite.store import SqliteStore
-from tests.evals.stand_ins import fact_tasks
+from tests.evals.stand_ins import SPACE, fact_tasks, options
 from tests.server.browser.sample_data import raw_entry
 
 TEXTS = {
@@ -130,11 +136,52 @@ def record_of(text: str) -> dict[str, object]:
 
 
 def _experiments(data_dir: Path) -> list[str]:
-    """Write an evaluation with harmful errors; return the pages that show it."""
-    header = suite.begin(fact_tasks(), Settings(data_dir=data_dir), repeats=1, now=time.time())
-    writer = LogWriter(data_dir / suite.FOLDER / f"{header.id}.jsonl")
-    writer.write(header)
-    for task, text in zip(fact_tasks(), TEXTS.values(), strict=False):
-        writer.write(LogEntry(Outcome(task.id, 0, error=text[:5_000])))
-    writer.close()
-    return ["/experiments", f"/experiments/evaluations/{header.id}"]
+    """Write an evaluation with harmful errors, one with harmful reports and stages, and an experiment with harmful
+    words; return the pages that show them.
+    """
+    asked = zip(fact_tasks(), cycle(TEXTS.values()), strict=False)
+    tasks = [replace(task, question=text[:5_000].replace("\0", "")) for task, text in asked]
+    failed, found = (suite.begin(tasks, Settings(data_dir=data_dir), repeats=1, now=time.time()) for _ in range(2))
+    both = [replace(found, id=f"{found.id}{half}") for half in ("", "-2")]
+    for header in (failed, *both):
+        with LogWriter(data_dir / suite.FOLDER / f"{header.id}.jsonl") as writer:
+            writer.write(header)
+            for task, text in zip(tasks, TEXTS.values(), strict=False):
+                outcome = Outcome(task.id, 0, error=text[:5_000])
+                writer.write(LogEntry(outcome if header is failed else _run(data_dir, task, text, header.id)))
+    begun = begin(tasks, Settings(), SPACE, options(), now=time.time())
+    journal = JournalWriter(data_dir / LOOPS / begun.id)
+    journal.write(begun)
+    changes = {"prompts.answer": "\n".join(TEXTS.values())[:20_000]}
+    said = TEXTS["script"]
+    journal.write(
+        Experiment(1, changes, "d", "inert", (said,), 1, 1.0, 1, idea=said, hypothesis=TEXTS["image"], commit=said[:40])
+    )
+    journal.close()
+    pages = [f"/experiments/evaluations/{found.id}/tasks/{task.id}" for task in tasks[:4]]
+    pages.append(f"/experiments/compare/task?first={both[0].id}&second={both[1].id}&task={tasks[0].id}")
+    pages += [f"/experiments/loops/{begun.id}", f"/experiments/loops/{begun.id}/experiments/1"]
+    return ["/experiments", f"/experiments/evaluations/{failed.id}", *pages]
+
+
+def _run(data_dir: Path, task: Task, text: str, name: str) -> Outcome:
+    """Return a run in which every text is `text`, and every URL is harmful; its report differs by the name."""
+    keep_task(data_dir, task)
+    citations = tuple(
+        Cited(text[:200], f"Fact number {n} holds. {text[:5_000]}", text[:500], address, bool(n % 2), n)
+        for n, address in enumerate(ADDRESSES)
+    )
+    searches = (Search(text[:2_000], text[:100], "failed", 0, text[:500]),)
+    return Outcome(
+        task.id,
+        0,
+        ADDRESSES,
+        citations,
+        Cost(1, 0, 1.0),
+        keep(data_dir, {"report": f"{name} {text[:5_000]}"}),
+        titles=tuple(text[:500] for _ in ADDRESSES),
+        limits=(text[:500],),
+        rounds=(Round(searches, 0, 1, 1, 0.5, 0.5),),
+        stop_reason=text[:100],
+        run=text[:100],
+    )

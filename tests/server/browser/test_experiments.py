@@ -1,6 +1,7 @@
 """The pages of experiments: list, loop, evaluation, comparison."""
 
 import re
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -61,3 +62,37 @@ def test_two_evaluations_are_compared(visit: Visitor, furnished: Furnished) -> N
     expect(page.locator(".card").first).to_contain_text("+0.")
     assert drawn(page) == 1
     expect(page.get_by_role("row", name="max_rounds")).to_be_visible()
+
+
+def test_one_clicks_from_an_evaluation_to_a_task(visit: Visitor, furnished: Furnished) -> None:
+    """Sorted and filtered by links and a form; the arrow keys lead to the neighbours, except in a table."""
+    page = visit(f"/experiments/evaluations/{furnished.evaluations[1]}")
+    page.get_by_role("link", name="nugget vital").click()
+    expect(page.get_by_role("columnheader", name="nugget vital")).to_have_attribute("aria-sort", "descending")
+    page.get_by_label("Show").select_option("those below the mean")
+    page.get_by_role("button", name="Show").click()
+    tasks = page.locator("tbody th a").all_text_contents()
+    assert 1 < len(tasks) < 26
+    page.get_by_role("link", name=tasks[0], exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(tasks[0])
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("heading", level=1)).to_have_text(tasks[1])
+    page.locator(".wide").first.focus()
+    page.keyboard.press("ArrowLeft")
+    page.locator("main").focus()
+    expect(page.get_by_role("heading", level=1)).to_have_text(tasks[1])
+    page.keyboard.press("ArrowLeft")
+    expect(page.get_by_role("heading", level=1)).to_have_text(tasks[0])
+
+
+@pytest.mark.parametrize("look", [{}, {"dark": True}, {"size": (390, 740)}], ids=["light", "dark", "phone"])
+def test_pages_of_tasks_fit_the_window(visit: Visitor, furnished: Furnished, look: dict[str, Any]) -> None:
+    """A task, two runs side by side, an experiment: nothing is wider than the window."""
+    first, second = furnished.evaluations
+    for address in (
+        f"/experiments/evaluations/{first}/tasks/t00",
+        f"/experiments/compare/task?first={first}&second={second}&task=t00",
+        f"/experiments/loops/{furnished.loop}/experiments/2",
+    ):
+        page = visit(address, **look)
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0

@@ -193,7 +193,7 @@ JSON = st.recursive(
 
 
 @pytest.mark.slow
-@hypothesis_settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@hypothesis_settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), name=st.sampled_from(NAMES[:4]))
 def test_any_argument_is_served_or_a_client_error(
     call: Call, tools: list[Tool], data: st.DataObject, name: str

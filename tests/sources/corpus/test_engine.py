@@ -19,11 +19,13 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from harness.core.page_numbers import page_of
 from harness.errors import EngineUnavailable, InvalidInput, StoreError
 from harness.sources.corpus.corpus_index import CorpusIndex
 from harness.sources.corpus.database import SCHEMA_VERSION
 from harness.sources.corpus.engine import Corpus, open_corpus
 from harness.sources.corpus.local_documents import CorpusDocument, FileSource
+from tests.sources.pages.pdf_documents import with_pages
 
 Open = Callable[[Path], Corpus]
 
@@ -225,8 +227,31 @@ def test_a_pdf_is_read_by_its_text_and_title(tmp_path: Path, opened: Open) -> No
             "title": "The quince book",
             "href": (tmp_path / "quince.pdf").resolve().as_uri(),
             "body": "The quince is too hard to eat raw.",
+            "page_starts": ((0, 1),),
         }
     ]
+
+
+def test_passages_of_a_pdf_have_its_pages(tmp_path: Path, opened: Open) -> None:
+    """Each begins on a separate page, wherever it is in the result; a file without pages has none."""
+    (tmp_path / "notes").mkdir()
+    texts = [f"On page {number} the medlar is soft. {'It is a fruit. ' * 60}" for number in range(1, 5)]
+    (tmp_path / "notes" / "medlar.pdf").write_bytes(with_pages(*texts))
+    (tmp_path / "notes" / "medlar.txt").write_text("A medlar is eaten when it is brown.")
+    paged, plain = sorted(opened(tmp_path / "notes").search("medlar", 5), key=lambda each: "page_starts" not in each)
+    found = [page_of(f"On page {number} the medlar", paged["body"], paged["page_starts"]) for number in range(1, 5)]
+    assert [page for page in found if page] == [number for number in range(1, 5) if f"page {number} " in paged["body"]]
+    assert sum(map(bool, found)) >= 3
+    assert "page_starts" not in plain
+
+
+def test_a_pdf_of_form_feeds_is_read_in_bounded_time(tmp_path: Path, opened: Open) -> None:
+    """100,000 of them are white space, and make no pages."""
+    (tmp_path / "quince.pdf").write_bytes(pdf("The quince is hard." + "\f" * 100_000 + " The quince is sour."))
+    began = time.monotonic()
+    [result] = opened(tmp_path / "quince.pdf").search("quince", 5)
+    assert time.monotonic() - began < 20
+    assert result["page_starts"] == ((0, 1),)
 
 
 def test_an_html_page_is_read_by_its_article(tmp_path: Path, opened: Open) -> None:
@@ -750,7 +775,7 @@ def test_an_operator_in_a_query_is_a_word(folder: Path, opened: Open) -> None:
     assert names(opened(folder), "prunes NOT plums") == ["plums.rst"]
 
 
-@settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.one_of(st.text(max_size=30), st.text(alphabet="aB\"'’*^(){}:+-_~\\|&,. \u0301²ª", max_size=30)))
 @example("a’b 'c")
 def test_no_query_raises(python_docs: Corpus, query: str) -> None:

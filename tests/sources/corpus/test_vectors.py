@@ -131,6 +131,20 @@ def on_index(tmp_path: Path, statement: str) -> list[tuple[object, ...]]:
         connection.close()
 
 
+def test_an_index_of_an_older_version_keeps_its_vectors(
+    folder: Path, opened: Open, embedder: ConceptEmbedder, tmp_path: Path
+) -> None:
+    """Files are read again, for what the newer one stores of them; their texts are not embedded again."""
+    before = opened(folder).options["version"]
+    made = len(embedder.embedded)
+    on_index(tmp_path, "ALTER TABLE passages DROP COLUMN pages")
+    on_index(tmp_path, "PRAGMA user_version = 2")
+    again = opened(folder)
+    assert (again.options["version"], again.options["mode"]) == (before, "hybrid")
+    assert names(again, "automobile") == ["garage.md"]
+    assert len(embedder.embedded) == made == 3
+
+
 # --- results
 
 

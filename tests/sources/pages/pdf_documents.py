@@ -55,6 +55,15 @@ def with_running_lines(pages: Sequence[Sequence[str]], *, header: str, footer: s
     return bytes(pdf.output())
 
 
+def with_pages(*texts: str) -> bytes:
+    """Return a document with each text on a separate page."""
+    pdf = sheet()
+    for text in texts:
+        pdf.add_page()
+        pdf.multi_cell(0, text=text)
+    return bytes(pdf.output())
+
+
 def headed(*parts: tuple[float, str, str]) -> bytes:
     """Return a page with each part, its font size, style ("B" is bold) and text, below the one before."""
     pdf = sheet()

@@ -12,11 +12,13 @@ import trustme
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from harness.errors import AddressRefused, InvalidInput, PageError
+from harness.core.sites import Sites
+from harness.errors import AddressRefused, InvalidInput, PageError, SiteLeftOut
 from harness.sources.pages import addresses
 from harness.sources.pages import fetch as fetch_module
 from harness.sources.pages.addresses import AddressGuard
 from harness.sources.pages.fetch import Fetched, FetchLimits, fetch, usable_proxy
+from harness.sources.pages.robots import Robots
 from tests.sources.pages.conftest import Serve
 
 LOOPBACK = AddressGuard(["127.0.0.1", "localhost"])
@@ -69,6 +71,22 @@ def test_an_error_status_is_a_page_error_with_the_status(httpserver: HTTPServer,
     httpserver.expect_request("/").respond_with_data("<p>sorry</p>", status=status)
     with pytest.raises(PageError, match=f"HTTP {status}"):
         _get(httpserver.url_for("/"))
+
+
+@pytest.mark.parametrize(
+    ("sites", "name"), [(Sites.of((), ["localhost"]), "skip_sites"), (Sites.of(["127.0.0.1"], ()), "only_sites")]
+)
+def test_a_redirect_to_a_site_that_is_left_out_is_not_followed(httpserver: HTTPServer, sites: Sites, name: str) -> None:
+    """Not even its robots.txt is asked for, though it would lead back; other redirects are followed, loops included."""
+    away, back = (f"http://{host}:{httpserver.port}/" for host in ("localhost", "127.0.0.1"))
+    httpserver.expect_request("/").respond_with_data("", status=302, headers={"Location": "/again"})
+    httpserver.expect_request("/again").respond_with_data("", status=302, headers={"Location": f"{away}away"})
+    httpserver.expect_request("/away").respond_with_data("", status=302, headers={"Location": back})
+    limits = FetchLimits(timeout=5, max_bytes=1_000, max_redirects=9)
+    with pytest.raises(SiteLeftOut, match=f"it redirects to a site that {name} leaves out"):
+        fetch(back, LOOPBACK, limits, DIRECT, robots=Robots(), sites=sites)
+    asked = [(request.host.partition(":")[0], request.path) for request, _ in httpserver.log]
+    assert asked == [("127.0.0.1", "/robots.txt"), ("127.0.0.1", "/"), ("127.0.0.1", "/again")]
 
 
 def test_a_redirect_loop_ends(httpserver: HTTPServer) -> None:

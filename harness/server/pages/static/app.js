@@ -1,5 +1,6 @@
 "use strict";
-// Scripts of the pages: search while typing, passages of a report, progress of a research, confirmation of deletions.
+// Scripts of the pages: search while typing, passages of a report, progress of a research, confirmation of deletions,
+// arrow keys.
 document.documentElement.classList.add("scripted");
 const one = (selector, within = document) => within.querySelector(selector);
 const all = (selector, within = document) => [...within.querySelectorAll(selector)];
@@ -95,6 +96,19 @@ for (const form of all("form[data-live]")) {
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     soon(0);
+  });
+}
+
+// The arrow keys lead to the neighbours in a list, except where they scroll or choose --------------------------------
+
+const arrows = one("[data-arrows]");
+if (arrows) {
+  addEventListener("keydown", (event) => {
+    if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (event.target.closest("input, select, textarea, button, summary, .wide, .diff")) return;
+    const rel = { ArrowLeft: "prev", ArrowRight: "next" }[event.key];
+    const link = rel && one(`[rel=${rel}]`, arrows);
+    if (link) link.click();
   });
 }
 

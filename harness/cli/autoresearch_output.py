@@ -1,0 +1,108 @@
+"""Output of `harness autoresearch`: steps, the table, what is shown and what is not."""
+
+import shutil
+import sys
+import textwrap
+from typing import TYPE_CHECKING
+
+import typer
+from msgspec import to_builtins
+
+if TYPE_CHECKING:
+    from harness_evals.journal import Confirmation, Experiment, Journal, NoiseFloor
+
+CHANGED_SHOWN = 5
+"""Tasks to show for each experiment, those that changed most; results.tsv has all."""
+SHOWN_COLUMNS = 7
+"""Columns of the table on a terminal, the first ones; the list below it says the rest."""
+MAX_WIDTH = 100
+
+
+def floor_line(floor: "NoiseFloor") -> str:
+    """Return the noise floor in one line."""
+    return f"noise floor {floor.value:.4f}: identical settings, score {floor.score:.4f}, {floor.live_calls} live calls"
+
+
+def experiment_line(experiment: "Experiment") -> str:
+    """Return an experiment in one line."""
+    delta = "" if experiment.delta is None else f" {experiment.delta:+.4f}"
+    what = f"{experiment.description}: " if experiment.description else ""
+    return f"{experiment.number}. {experiment.status}{delta}: {what}{'; '.join(experiment.reasons[:2])}"
+
+
+def confirmation_line(found: "Confirmation") -> str:
+    """Return a confirmation in one line."""
+    state = "confirmed" if found.confirmed else "not confirmed"
+    return f"{state}: {'; '.join(found.reasons)}"
+
+
+def print_journal(journal: "Journal") -> None:
+    """Print the experiments of a loop, the chart, and what they show."""
+    from harness_evals.charts import terminal_chart
+    from harness_evals.journal import COLUMNS, row_of
+    from tabulate import tabulate
+
+    width = min(shutil.get_terminal_size().columns, MAX_WIDTH)
+    if journal.noise_floor is not None:
+        typer.echo(_wrapped(floor_line(journal.noise_floor), width))
+    rows = [row_of(each)[:SHOWN_COLUMNS] for each in journal.experiments]
+    headers = ("", *COLUMNS[1:SHOWN_COLUMNS])
+    typer.echo(tabulate(rows, headers=headers, disable_numparse=True) if rows else "no experiments yet")
+    for each in journal.experiments:
+        typer.echo(_wrapped(f"{each.number}. {_what(each)}", width, "   "))
+        if changed := list(each.changed_tasks.items())[:CHANGED_SHOWN]:
+            more = f", {len(each.changed_tasks) - len(changed)} more" if len(each.changed_tasks) > len(changed) else ""
+            tasks = ", ".join(f"{task} {delta:+.4f}" for task, delta in changed)
+            typer.echo(_wrapped(f"   {tasks}{more}", width, "   "))
+        elif each.status in {"crash", "invalid", "inert"}:
+            typer.echo(_wrapped(f"   {each.status}: {each.reasons[0]}", width, "   "))
+    if chart := terminal_chart(journal.experiments, width, colour=sys.stdout.isatty()):
+        from rich.text import Text
+
+        from harness.cli.terminal.console import SafeConsole
+
+        SafeConsole().print(Text.from_ansi(f"\n{chart}"), soft_wrap=True)
+    for line in findings(journal):
+        typer.echo(_wrapped(line, width))
+
+
+def _what(experiment: "Experiment") -> str:
+    """Return the idea and the changes of an experiment."""
+    parts = dict.fromkeys(part for part in (experiment.idea, experiment.description) if part)
+    return ": ".join(parts) or "no usable proposal"
+
+
+def _wrapped(text: str, width: int, indent: str = "") -> str:
+    return textwrap.fill(text, width, subsequent_indent=indent, break_on_hyphens=False)
+
+
+def findings(journal: "Journal") -> list[str]:
+    """Return what a loop kept, and what that shows and does not show, a sentence a line."""
+    kept = [each for each in journal.experiments if each.is_kept]
+    if not kept:
+        return ["nothing was kept"] if journal.experiments else []
+    lines = [f"kept: {', '.join(_number(each) for each in kept)}"]
+    if journal.confirmation is not None:
+        lines.append(confirmation_line(journal.confirmation))
+    elif not journal.is_confirmed:
+        lines.append(
+            "a gain that is unconfirmed is one on the loop's own tasks; whether it holds on others is not shown: "
+            "`harness autoresearch confirm` tests it on further tasks"
+        )
+    return lines
+
+
+def _number(experiment: "Experiment") -> str:
+    return f"{experiment.number} (unconfirmed)" if experiment.status == "unconfirmed" else str(experiment.number)
+
+
+def as_json(journal: "Journal") -> dict[str, object]:
+    """Return a loop as plain values."""
+    return {
+        "id": journal.begun.id,
+        "noise_floor": to_builtins(journal.noise_floor),
+        "experiments": to_builtins(journal.experiments),
+        "best": to_builtins(journal.best),
+        "confirmations": to_builtins(journal.confirmations),
+        "confirmed": journal.is_confirmed,
+    }

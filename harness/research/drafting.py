@@ -1,0 +1,67 @@
+"""Calls of the language model that words a report: through the cache, within the budget."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from harness.cache import Cache
+from harness.ports import Completion, LanguageModel, Message
+from harness.research.draft import Draft
+from harness.research.prompts import prompt
+from harness.research.report import Citation
+from harness.settings import PromptName
+
+if TYPE_CHECKING:
+    from harness.research.run import Writer
+
+
+class Written(Struct, frozen=True):
+    """What a model wrote of a report: the `citations` as the report shows them, none if nothing is usable; all that
+    were `checked`; a remark on what was cut off or not written; and how often something was revised.
+    """
+
+    citations: Sequence[Citation]
+    checked: Sequence[Citation]
+    remark: str = ""
+    revisions: int = 0
+
+
+class Drafting(Struct, frozen=True):
+    """Calls of one model for one report."""
+
+    model: LanguageModel
+    cache: Cache
+    writer: "Writer"
+
+    def answer(
+        self,
+        messages: Sequence[Message],
+        on_text: Callable[[str], None] | None = None,
+        *,
+        schema: Mapping[str, Any] | None = None,
+    ) -> Completion:
+        """Return the model's answer; `on_text` gets it as it comes.
+
+        Raises:
+            ModelError: see `CompletionCache.answer`; `OfflineMiss` likewise.
+        """
+        epoch = self.writer.epoch
+        return self.cache.completions.answer(self.model, messages, schema=schema, epoch=epoch, on_text=on_text).value
+
+    def allows(self, messages: Sequence[Message], *, answers: int = 1) -> bool:
+        """Return whether these messages, and so many answers, can still be paid."""
+        return self.writer.budget.allows(messages, self.cache, answers=answers)
+
+    @property
+    def spent(self) -> str:
+        """What the run has spent, in words."""
+        return self.writer.budget.spent(self.cache)
+
+    def corrections(self, draft: Draft, problems: Sequence[str], name: PromptName) -> list[Message]:
+        """Return the draft, as the model wrote it, and what is wrong with it."""
+        listed = "\n".join(f"- {problem}" for problem in problems)
+        return [
+            {"role": "assistant", "content": draft.text},
+            {"role": "user", "content": prompt(name, self.writer.settings.prompts, problems=listed)},
+        ]

@@ -1,0 +1,70 @@
+"""Reading of sentences: how likely each answers a question, by reader and vectors."""
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from harness.ports import Reader, Vectors
+from harness.research.quotable_sentences import Sentence
+from harness.research.relevance import promise
+from harness.research.scoring import ChunkSet
+
+MAX_READ = 40
+"""Most sentences that the reader reads, the most promising first: each takes 5 to 20 ms."""
+
+LACKING_RELEVANCE = 0.5
+"""Factor of the relevance of a sentence whose passage lacks what the question names."""
+
+Missing: TypeAlias = Mapping[tuple[str, int], tuple[str, ...]]
+"""Terms and names of the question that each place (document, index of the chunk) lacks."""
+
+
+class Answering(Struct, frozen=True):
+    """For each sentence: how likely it answers (0..1; `None` without a reader), which part of the question, and how
+    likely it answers that part; and the places of those that were read.
+    """
+
+    relevance: Sequence[float] | None
+    part: Sequence[int]
+    of_part: Sequence[float] = ()
+    read: frozenset[int] = frozenset()
+
+
+def parts_by_vectors(vectors: Vectors, questions: Sequence[tuple[str, Vectors]]) -> list[int]:
+    """Return the place of the question that each vector is nearest to."""
+    near = [(vectors @ vector).tolist() for _, vector in questions]
+    return [max(range(len(questions)), key=lambda part: near[part][place]) for place in range(len(vectors))]
+
+
+def read_sentences(
+    likely: Sequence[Sentence],
+    vectors: Vectors,
+    questions: Sequence[tuple[str, Vectors]],
+    chunk_set: ChunkSet,
+    reader: Reader,
+    missing: Missing,
+) -> Answering:
+    """Return how likely (0..1) each sentence answers the last question, the whole one, and which of the others it
+    answers best, by reader and vectors; half of that where something is `missing`. Only the most promising ones are
+    read; the others are 0.
+    """
+    parts = questions[:-1] or questions
+    of_part, by_part = parts_by_vectors(vectors, parts), [0.0] * len(likely)
+    places = set[int]()
+    found, calibration = [0.0] * len(likely), reader.calibration.with_vectors_of(chunk_set.embedder.id)
+    for part, (question, vector) in enumerate(questions):
+        near, wanted = (vectors @ vector).tolist(), chunk_set.wording
+        promises = [promise(similar, wanted.share(each.stems)) for similar, each in zip(near, likely, strict=True)]
+        most = MAX_READ if part == len(questions) - 1 else MAX_READ // len(parts)
+        best = sorted(range(len(likely)), key=lambda place: -promises[place])[:most]
+        read = reader.answers(question, [likely[place].in_context for place in best])
+        for place, probability in zip(best, read, strict=True):
+            factor = LACKING_RELEVANCE if missing[likely[place].place] else 1.0
+            relevance = factor * calibration.relevance(probability, near[place])
+            places.add(place)
+            if part == len(questions) - 1:
+                found[place] = relevance
+            if part < len(parts) and relevance > by_part[place]:
+                by_part[place], of_part[place] = relevance, part
+    return Answering(found, of_part, by_part, frozenset(places))

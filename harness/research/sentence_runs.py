@@ -1,0 +1,47 @@
+"""Runs of neighbouring sentences that can be quoted together and understood without the rest of their text."""
+
+from collections.abc import Iterator, Sequence
+
+from harness.core.dangling import needs_previous, needs_time
+from harness.core.openings import is_announcement
+from harness.core.text import stems
+from harness.research.quotable_sentences import Sentence
+
+MAX_RUN = 3
+"""Most sentences in an excerpt. One sentence alone rarely names its subject."""
+
+
+def runs_of(likely: Sequence[Sentence], indices: Sequence[int], asked: frozenset[str]) -> Iterator[list[int]]:
+    """Yield runs of one, two, … `indices` whose sentences follow each other without a gap. None ends with the
+    announcement of what follows, or begins with a sentence that needs the one before it, unless it may (`_may_begin`).
+    `asked` are the stems of the question's words.
+    """
+    positions = {likely[index].position for index in indices}
+    for start in range(len(indices)):
+        first = likely[indices[start]]
+        if not _may_begin(first, first.position - 1 in positions, asked):
+            continue
+        run = [indices[start]]
+        if not is_announcement(first.text):
+            yield run
+        for index in indices[start + 1 : start + MAX_RUN]:
+            if likely[index].position != likely[run[-1]].position + 1:
+                break
+            run = [*run, index]
+            if not is_announcement(likely[index].text):
+                yield run
+
+
+def _may_begin(first: Sentence, previous: bool, asked: frozenset[str]) -> bool:
+    """Return whether an excerpt may begin with a sentence; `previous`: the one before it can be quoted. One that counts
+    from an earlier time may not. One that points back may, if it points to a sentence that does so, too, or to a
+    heading, question or title with a word of what is asked.
+    """
+    if needs_time(first.text):
+        return False
+    if not needs_previous(first.text):
+        return True
+    if previous:
+        return needs_previous(first.before)
+    named = first.before or first.heading or first.source.title
+    return not named or not asked.isdisjoint(stems(named))

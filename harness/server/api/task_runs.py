@@ -1,0 +1,141 @@
+"""Runs of evaluation tasks: one, two side by side, and those of the arms of an experiment."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from harness_evals.changed_targets import TargetChange, changed_targets
+from harness_evals.evaluation_names import arm_name, arms_of
+from harness_evals.task_view import StageView, TaskView, clean_line, stage_view, task_view
+from msgspec import to_builtins
+
+from harness.core.text import clean
+from harness.errors import NotFound
+from harness.server.api.experiment_files import loops, loops_in, plain_value, short, whole_log
+from harness.server.responses.experiment_responses import TaskResponse
+from harness.server.responses.task_run_responses import (
+    ChangedTarget,
+    LineResponse,
+    StageResponse,
+    TaskDifference,
+    TaskRunResponse,
+    TrialDetailResponse,
+)
+
+Shown: TypeAlias = Literal["all", "failed", "low", "missed"]
+
+FIGURES = ("total", "live_calls", "tokens", "seconds")
+"""Figures of a task by which tasks can be sorted, besides its scorers."""
+MAX_REASONS = 20
+MAX_IDEA = 2_000
+
+
+def task_run(data_dir: Path, name: str, task: str, number: int) -> TaskRunResponse:
+    """Return one run of a task.
+
+    Raises:
+        NotFound: there is no such evaluation, task or run.
+        StoreCorrupt: the log is damaged.
+    """
+    return task_run_response(task_view(whole_log(data_dir, name), name, task, number, data_dir))
+
+
+def task_run_response(view: TaskView) -> TaskRunResponse:
+    """Return one run of a task as programs see it."""
+    return TaskRunResponse.model_validate(to_builtins(view))
+
+
+def first_difference(data_dir: Path, first: str, second: str, task: str, number: int) -> StageResponse:
+    """Return where two runs of a task begin to differ.
+
+    Raises:
+        NotFound: there is no such evaluation, task or run.
+        StoreCorrupt: a log is damaged.
+    """
+    logs = [whole_log(data_dir, name) for name in (first, second)]
+    return stage_response(stage_view(logs[0], logs[1], task, number, data_dir))
+
+
+def stage_response(view: StageView) -> StageResponse:
+    """Return where two runs differ as programs see it."""
+    return StageResponse.model_validate(to_builtins(view))
+
+
+def chosen(tasks: Sequence[TaskResponse], shown: Shown, sort: str, *, down: bool) -> list[TaskResponse]:
+    """Return the tasks to show: all, those with a failed run, those below the mean of the totals, or those that miss a
+    vital nugget; by a scorer (or `total`, `task`, `live_calls`, `tokens`, `seconds`), else in their order. Tasks
+    without its value come last.
+    """
+    totals = [each.total for each in tasks if each.total is not None]
+    mean = sum(totals) / len(totals) if totals else 0.0
+    found = [each for each in tasks if _is_shown(each, shown, mean)]
+    if sort == "task":
+        return sorted(found, key=lambda each: each.task, reverse=down)
+    values = {id(each): _value(each, sort) for each in found}
+    with_value = [each for each in found if values[id(each)] is not None]
+    ranked = sorted(with_value, key=lambda each: values[id(each)] or 0.0, reverse=down)
+    return [*ranked, *(each for each in found if values[id(each)] is None)]
+
+
+def _is_shown(task: TaskResponse, shown: Shown, mean: float) -> bool:
+    match shown:
+        case "failed":
+            return bool(task.errors)
+        case "low":
+            return task.total is None or task.total < mean
+        case "missed":
+            return task.values.get("nugget_vital", 1.0) < 1
+    return True
+
+
+def _value(task: TaskResponse, name: str) -> float | None:
+    return getattr(task, name) if name in FIGURES else task.values.get(name)
+
+
+def experiment(data_dir: Path, loop: str, number: int) -> TrialDetailResponse:
+    """Return one experiment of a loop.
+
+    Raises:
+        NotFound: there is no such loop or experiment.
+        StoreCorrupt: its journal is damaged.
+    """
+    paths = loops_in(data_dir)
+    journal = loops.named(loop, paths, "experiment loop")
+    made = next((each for each in journal.experiments if each.number == number), None)
+    if made is None:
+        raise NotFound(f"the loop {clean(loop, 100)} has no experiment {number}")
+    arms = {short(name) for name in arms_of(paths[loop])}
+    named = {short(arm): short(arm_name(paths[loop].name, file)) for arm, file in made.evaluations.items()}
+    scores = sorted(made.task_scores.items(), key=lambda each: (-abs(each[1][1] - each[1][0]), each[0]))
+    return TrialDetailResponse(
+        loop=loop,
+        number=number,
+        status=made.status,
+        idea=clean(made.idea, MAX_IDEA),
+        hypothesis=clean(made.hypothesis, MAX_IDEA),
+        reasons=[short(reason) for reason in made.reasons[:MAX_REASONS]],
+        targets=[_target(each) for each in changed_targets(journal, made)],
+        evaluations={arm: name for arm, name in named.items() if name in arms},
+        commit=short(made.commit),
+        score=made.score,
+        baseline=made.baseline,
+        delta=made.delta,
+        low=made.low,
+        high=made.high,
+        p=made.p,
+        tasks=made.tasks,
+        seconds=made.seconds,
+        live_calls=made.live_calls,
+        tokens=made.tokens,
+        task_scores=[TaskDifference(task=short(task), baseline=was, candidate=now) for task, (was, now) in scores],
+        numbers=[each.number for each in journal.experiments],
+    )
+
+
+def _target(change: TargetChange) -> ChangedTarget:
+    return ChangedTarget(
+        target=short(change.target),
+        before=plain_value(change.before),
+        after=plain_value(change.after),
+        lines=[LineResponse.model_validate(to_builtins(clean_line(line))) for line in change.lines],
+    )

@@ -1,0 +1,56 @@
+"""Runs of sentences that can be quoted together."""
+
+from typing import Any, cast
+
+import pytest
+
+from harness.core.dangling import with_needed
+from harness.core.quotable import is_quotable
+from harness.research.gathering import GatheredSource
+from harness.research.quotable_sentences import Sentence
+from harness.research.sentence_runs import MAX_RUN, runs_of
+
+SOURCE = GatheredSource("https://example.org/1", "Page", ())
+LED = "The clients of the town were retried too late."
+LATER = "Six years later the clients had many retries."
+
+
+def runs(*pieces: str, heading: str = "", asked: str = "client") -> list[tuple[str, ...]]:
+    """Return the runs of the quotable ones of a chunk's pieces."""
+    chunk = cast("Any", None)
+    likely = [
+        Sentence(text, SOURCE, chunk, position, frozenset(), before, heading)
+        for position, (text, before) in enumerate(with_needed(pieces))
+        if is_quotable(text)
+    ]
+    return [tuple(likely[at].text for at in run) for run in runs_of(likely, range(len(likely)), frozenset({asked}))]
+
+
+def test_neighbours_are_quoted_together() -> None:
+    """At most three, never across a gap."""
+    pieces = [f"The client number {number} is a program." for number in range(4)]
+    assert max(map(len, runs(*pieces))) == MAX_RUN
+    assert (pieces[0], pieces[2]) not in runs(pieces[0], "x = 1", pieces[2])
+
+
+def test_a_later_time_needs_the_sentence_before() -> None:
+    """It is quoted with it, and never without."""
+    assert runs(LED, LATER) == [(LED,), (LED, LATER)]
+    assert runs("Clients", LATER) == []
+    assert runs(LATER) == []
+
+
+@pytest.mark.parametrize(("before", "heading"), [("Clients", ""), ("How many has a client?", ""), ("", "Clients")])
+def test_a_pronoun_may_follow_a_heading_that_the_question_gives(before: str, heading: str) -> None:
+    """Who asked for clients understands it."""
+    pieces = [*[before] * bool(before), "They are done at most seven times."]
+    assert runs(*pieces, heading=heading)
+    assert all(run[0] == before for run in runs(*pieces, heading=heading, asked="ferri"))
+
+
+def test_no_run_ends_with_an_announcement() -> None:
+    """What it announces would be missing."""
+    announced = "The following methods can be defined here."
+    assert runs(announced) == []
+    assert runs(LED, announced) == [(LED,)]
+    assert runs(announced, LED) == [(announced, LED), (LED,)]
