@@ -50,7 +50,8 @@ def terminal_chart(experiments: Sequence[Experiment], width: int, *, colour: boo
     drawn: str = plotext.build()
     names = [f"{each.number}: {name}" for each, name in _named(experiments)]
     kept = [f"changes kept: {', '.join(names)}"] if names else []
-    return "\n".join([drawn if colour else str(plotext.uncolorize(drawn)), *kept])
+    lines = drawn.splitlines() if colour else [line.rstrip() for line in str(plotext.uncolorize(drawn)).splitlines()]
+    return "\n".join([*lines, *kept])
 
 
 def _named(experiments: Sequence[Experiment]) -> list[tuple[Experiment, str]]:

@@ -143,8 +143,8 @@ class Checkout:
 
     @property
     def mypy_cache(self) -> Path:
-        """The folder of mypy's cache."""
-        folder = self.folder / "mypy"
+        """The folder of mypy's cache, which all loops share: it is large, and slow to make."""
+        folder = self.folder.parent / "mypy"
         folder.mkdir(parents=True, exist_ok=True)
         return folder
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from harness.core.statistics import tasks_needed
 from harness.errors import InvalidInput
 from harness.ports import Progress
 from harness.settings import Settings
@@ -12,7 +13,7 @@ from harness_evals.paired_runs import Comparing, PairedRuns, Runner
 from harness_evals.sides import Side
 from harness_evals.space import changed, code_of
 from harness_evals.tasks import Task
-from harness_evals.verdicts import Comparison, compare, too_few_tasks
+from harness_evals.verdicts import Comparison, compare
 
 LEVEL = 0.05
 """Largest p with which a gain is confirmed: one test, of one state."""
@@ -39,8 +40,11 @@ def confirm(
         raise InvalidInput(f"the loop {journal.begun.id} kept nothing, so there is nothing to confirm")
     if used := sorted(task.id for task in tasks if task.id in journal.begun.tasks):
         raise InvalidInput(f"the loop's experiments used {', '.join(used[:5])}; name other tasks")
-    if few := too_few_tasks(len(tasks), experiments=1, alpha=LEVEL):
-        raise InvalidInput(f"no gain can be confirmed: {few}")
+    if len(tasks) < (needed := tasks_needed(LEVEL)):
+        raise InvalidInput(
+            f"confirming needs at least {needed} tasks that no experiment used, not {len(tasks)}; name others with "
+            "--tasks-dir or --tasks"
+        )
     number = options.experiments + 1 + len(journal.confirmations)
     comparing = Comparing(f"confirm-{len(journal.confirmations) + 1}", number, "confirmation")
     objective = Objective(options.objective)

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 CHANGED_SHOWN = 5
 """Tasks to show for each experiment, those that changed most; results.tsv has all."""
-SHOWN_COLUMNS = 7
-"""Columns of the table on a terminal, the first ones; the list below it says the rest."""
+SHOWN_COLUMNS = ("score", "delta", "p", "interval", "status")
+"""Columns of the table on a terminal, besides the number; the chart and the list below it say the rest."""
 MAX_WIDTH = 100
 
 
@@ -45,8 +45,9 @@ def print_journal(journal: "Journal") -> None:
     width = min(shutil.get_terminal_size().columns, MAX_WIDTH)
     if journal.noise_floor is not None:
         typer.echo(_wrapped(floor_line(journal.noise_floor), width))
-    rows = [row_of(each)[:SHOWN_COLUMNS] for each in journal.experiments]
-    headers = ("", *COLUMNS[1:SHOWN_COLUMNS])
+    named = [dict(zip(COLUMNS, row_of(each), strict=True)) for each in journal.experiments]
+    rows = [[each["experiment"], *(each[name] for name in SHOWN_COLUMNS)] for each in named]
+    headers = ("", *SHOWN_COLUMNS)
     typer.echo(tabulate(rows, headers=headers, disable_numparse=True) if rows else "no experiments yet")
     for each in journal.experiments:
         typer.echo(_wrapped(f"{each.number}. {_what(each)}", width, "   "))

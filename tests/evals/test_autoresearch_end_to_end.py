@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import yaml
-from harness_evals.journal import FOLDER, Journal, read_journal
+from harness_evals.journal import FOLDER, Journal, journals_in, read_journal
 from msgspec import to_builtins
 
 from tests.conftest import ROOT
@@ -158,7 +158,7 @@ class World:
     @property
     def loop(self) -> Journal:
         """The only loop."""
-        (folder,) = (self.data / FOLDER).iterdir()
+        (folder,) = journals_in(self.data / FOLDER)
         return read_journal(folder)
 
     def files(self) -> dict[str, str]:
@@ -307,7 +307,8 @@ def _confirm_and_apply(world: World) -> None:
     assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
     confirmed = world.run("confirm", "--tasks-dir", world.folder / "further/tasks")
     assert confirmed.stdout.startswith("confirmed: +"), confirmed
-    (world.root / PLANNER).write_text("mine")
+    with (world.root / PLANNER).open("a") as planner:
+        planner.write("# mine\n")
     assert "uncommitted changes" in world.run("apply").stderr
     world.git("checkout", "--", PLANNER)
     applied = world.run("apply")

@@ -136,7 +136,8 @@ for place in ({str(secret)!r}, "~/.ssh/id_ed25519", "/etc/shadow", "/proc/1/envi
         print(open(os.path.expanduser(place)).read())
     except OSError:
         pass
-print(sorted(os.environ), os.listdir("/tmp"), max(int(each) for each in os.listdir("/proc") if each.isdigit()) < 100)
+left = set(os.listdir("/tmp")) - set({Path(__file__).parts!r})  # a checkout below /tmp has its folder there
+print(sorted(os.environ), sorted(left), max(int(each) for each in os.listdir("/proc") if each.isdigit()) < 100)
 """)
     assert ended.output.endswith("['HOME', 'LANG', 'PATH', 'PYTHONDONTWRITEBYTECODE', 'TMPDIR'] [] True\n")
     assert "PRIVATE" not in ended.output

@@ -354,7 +354,7 @@ def test_only_further_tasks_confirm(tmp_path: Path) -> None:
     run = answering(a_fact_a_round)
     with pytest.raises(InvalidInput, match="used T1; name other tasks"):
         confirm(journal, [fact_task("T1"), fact_task("new")], Settings(), run)
-    with pytest.raises(InvalidInput, match="5 tasks are needed"):
+    with pytest.raises(InvalidInput, match="at least 5 tasks that no experiment used, not 1"):
         confirm(journal, [fact_task("new")], Settings(), run)
     experiments_of(loop(tmp_path / "none", Scripted({"max_rounds": 5}), run))
     with pytest.raises(InvalidInput, match="kept nothing"):
