@@ -154,7 +154,7 @@ def task_view(log: Log, name: str, task_id: str, number: int, data_dir: Path) ->
 
 
 def _view(outcome: Outcome, task: Task | None, name: str) -> TaskView:
-    """Return what a run did, without the figures of its evaluation; of a stream, its parts say what was found."""
+    """Return what a run did, without the figures of its evaluation; of a stream, its parts hold the findings."""
     whole = not outcome.parts
     said = [comparable(cited.sentence) for cited in outcome.citations]
     nuggets = tuple(_nugget(nugget, said) for nugget in (task.nuggets if task else ()))

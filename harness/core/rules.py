@@ -1,7 +1,7 @@
 """Rules of a research as texts: how each is read, and what it may not say.
 
 A text is a list of lines. Lines that begin with `#` are comments, empty lines say nothing. No line is a regular
-expression: a phrase has words, in which `*` stands for any letters or none, and `?` for one letter.
+expression: a phrase has words, in which `*` is any letters or none, and `?` is one letter.
 """
 
 import re
@@ -191,7 +191,7 @@ READ: Mapping[RuleName, Callable[[str], Any]] = {
     "stop_words": stop_words_in,
     "weights": weights_in,
 }
-"""What reads the text of each rule."""
+"""Reader of each rule's text."""
 
 
 def check_rules(texts: Mapping[RuleName, str]) -> None:

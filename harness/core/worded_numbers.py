@@ -21,7 +21,7 @@ _WHOLES = MappingProxyType(
         "billion": (10**9, ""),
     }
 )  # fmt: skip
-"""What a half or a quarter is a part of, in smaller units."""
+"""Wholes of which there are halves and quarters, in smaller units."""
 _CENTURIES = MappingProxyType(
     {
         word: century
@@ -78,7 +78,7 @@ _WORDED = re.compile(
     r"|bl(?:ed|es|ing)\b|century|\d0['’]?s\b",
     re.IGNORECASE,
 )
-"""What a text must have to be changed."""
+"""Words that a text must have to be changed."""
 
 
 def in_digits(sentence: str, quotation: str) -> tuple[str, str]:
@@ -153,7 +153,7 @@ def _multiple(found: re.Match[str]) -> str:
 
 
 def _year_within(found: re.Match[str], years: Sequence[tuple[int, str]]) -> str:
-    """Return the first of `years` in a century or decade, as it is written; what was found if there is none."""
+    """Return the first of `years` in a century or decade, as it is written; the period itself if there is none."""
     groups = found.groupdict()
     if groups.get("decade"):
         first = int(groups["decade"])

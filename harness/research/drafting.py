@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Written(Struct, frozen=True):
-    """What a model wrote of a report: the `citations` as the report shows them, none if nothing is usable; all that
+    """Text of a report by a model: the `citations` as the report shows them, none if nothing is usable; all that
     were `checked`; a remark on what was cut off or not written; and how often something was revised.
     """
 
@@ -55,7 +55,7 @@ class Drafting(Struct, frozen=True):
 
     @property
     def spent(self) -> str:
-        """What the run has spent, in words."""
+        """The cost of the run so far, in words."""
         return self.writer.budget.spent(self.cache)
 
     def corrections(self, draft: Draft, problems: Sequence[str], name: PromptName) -> list[Message]:

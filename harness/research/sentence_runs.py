@@ -35,7 +35,7 @@ def runs_of(likely: Sequence[Sentence], indices: Sequence[int], asked: frozenset
 def _may_begin(first: Sentence, previous: bool, asked: frozenset[str]) -> bool:
     """Return whether an excerpt may begin with a sentence; `previous`: the one before it can be quoted. One that counts
     from an earlier time may not. One that points back may, if it points to a sentence that does so, too, or to a
-    heading, question or title with a word of what is asked.
+    heading, question or title with a word of the question.
     """
     if needs_time(first.text):
         return False

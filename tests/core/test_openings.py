@@ -27,7 +27,7 @@ def test_what_should_not_open_an_answer(sentence: str) -> None:
     ],
 )  # fmt: skip
 def test_what_may_open_an_answer(sentence: str, factor: float) -> None:
-    """A definition of what is asked comes first."""
+    """A definition of the subject comes first."""
     assert opening_factor(sentence, "What is a list?") == factor
 
 

@@ -1,4 +1,4 @@
-"""Rules as texts: what is read from them, what is refused, and that no text makes matching slow."""
+"""Rules as texts: their reading, their refusal, and that no text makes matching slow."""
 
 import time
 
@@ -56,7 +56,7 @@ def test_types_have_phrases_and_what_they_add() -> None:
     ],
 )
 def test_a_phrase_is_whole_words(phrase: str, question: str, *, is_found: bool) -> None:
-    """`*` is any letters or none, `?` one letter; all else stands for itself, in any case."""
+    """`*` is any letters or none, `?` one letter; all else is itself, in any case."""
     assert (type_of(question, phrase) == "a") is is_found
 
 
@@ -96,7 +96,7 @@ def test_stop_words_are_small_letters_between_spaces() -> None:
 
 
 def test_weights_are_numbers_by_name() -> None:
-    """Those that are named; counts are whole numbers."""
+    """Named weights alone; counts are whole numbers."""
     assert weights_in("answer_share: .25\n# More.\nkey_points: 7") == {"answer_share": 0.25, "key_points": 7}
 
 

@@ -1,4 +1,4 @@
-"""`harness autoresearch` from its start to `apply`, as a user runs it, in a checkout of its own with a planted bug."""
+"""`harness autoresearch` from its start to `apply`, as a user runs it, in a separate checkout with a planted bug."""
 
 import hashlib
 import json
@@ -32,7 +32,7 @@ EDITS = {
 """: """        return sorted(dict.fromkeys(content_words(plan.question, self._rules.stop_words)), key=len)[:-1]
 """,
 }
-"""The planted bug, by the right text: no query has the longest word, which says what is asked."""
+"""The planted bug, by the right text: no query has the longest word, which names the subject."""
 REPAIR = [{"replace": wrong, "with": right} for right, wrong in EDITS.items()]
 FACTS = {
     "semaphores": "count how many holders may enter",
@@ -221,7 +221,7 @@ ESCAPING = """
 done = []
 for place in {places}:
     try:
-        open(place, "a").write("pwned")  # may seem to work: the sandbox has a /tmp of its own
+        open(place, "a").write("pwned")  # may seem to work: the sandbox has another /tmp
     except OSError:
         pass
 for port in ({port}, 80):

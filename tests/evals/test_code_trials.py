@@ -206,7 +206,7 @@ def test_a_checkout_that_fails_its_own_checks_is_refused(
 
 
 def test_the_folders_to_test_a_file_are_found(tmp_path: Path) -> None:
-    """Those of the folder of the same name; else those that import it; else all."""
+    """Tests of the folder of the same name; else tests that import it; else all."""
     for path, text in {
         "tests/core/test_any.py": "",
         "tests/other/test_this.py": "from harness.odd.this import that\n",
@@ -415,7 +415,7 @@ def test_no_hook_and_no_filter_runs(git: Git, tmp_path: Path) -> None:
 
 
 def test_a_loop_goes_on_where_it_was(checkout: Checkout, git: Git, tmp_path: Path) -> None:
-    """What a killed loop has left is removed; a commit that the journal does not know, too."""
+    """Leftovers of a killed loop are removed; a commit that the journal does not know, too."""
     first = kept(checkout, GOOD + "# first\n")
     kept(checkout, GOOD + "# second\n")
     left = checkout.trial(3, {TEXT: GOOD + "# third\n"}).root

@@ -73,7 +73,7 @@ with socket.create_server(("127.0.0.1", 0)) as own, socket.create_connection(own
 
 
 def test_no_process_is_left() -> None:
-    """A thousand forks reach the limit; all of them, and a daemon in a session of its own, end with the program."""
+    """A thousand forks reach the limit; all of them, and a daemon in another session, end with the program."""
     mark = f"daemon-{os.getpid()}-{time.monotonic_ns()}"
     ended = tried(f"""
 import os, time
@@ -93,7 +93,7 @@ print({mark!r}[:6], made < 500)
 
 
 def test_only_the_given_folders_are_written(tmp_path: Path) -> None:
-    """Not the checkout, the data directory, the system's files or its parameters, by no way; /tmp is of its own."""
+    """Not the checkout, the data directory, the system's files or its parameters, by no way; /tmp is another one."""
     (tmp_path / "data").mkdir()
     (tmp_path / "given").mkdir()
     mark = Path(f"/tmp/harness-test-{os.getpid()}")  # noqa: S108 - it must not be written
@@ -175,7 +175,7 @@ def test_a_program_that_does_not_end_is_killed() -> None:
 
 
 def test_output_is_bounded() -> None:
-    """Of a flood, the program dies; of much output, the first and the last part are kept."""
+    """A flood ends the program; the first and the last part of much output are kept."""
     flood = tried("import os\nfor _ in range(1_000): os.write(1, b'x' * 100_000)")
     assert flood.killed == "it printed more than 50,000,000 bytes and was killed"
     assert len(flood.output) < sandbox.MAX_KEPT * 2

@@ -35,7 +35,7 @@ def test_a_damaged_text_is_missing(tmp_path: Path, content: bytes) -> None:
 
 
 def test_long_texts_are_not_stored_nor_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Their digests still tell whether they differ."""
+    """Their digests still show whether they differ."""
     kept = keep(tmp_path, {"a": "short enough"})
     monkeypatch.setattr(stages, "MAX_BYTES", 5)
     assert text_of(tmp_path, kept["a"]) is None

@@ -171,7 +171,7 @@ def test_unfounded_nuggets_of_a_stream_are_found(suite: Path) -> None:
 
 
 def test_four_streams_ship_and_are_sound() -> None:
-    """Of both splits; each nugget with gold sources is in one of them, and a task survives JSON."""
+    """Streams of both splits; each nugget with gold sources is in one of them, and a task survives JSON."""
     folder = folder_of(Path("stream"))
     tasks = load_tasks(folder=folder)
     assert check_tasks(folder) == []

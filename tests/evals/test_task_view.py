@@ -1,4 +1,4 @@
-"""What one task's run shows: nuggets with their sentences, sources, scores; and where two runs differ."""
+"""View of one task's run: nuggets with their sentences, sources, scores; and where two runs differ."""
 
 from pathlib import Path
 from typing import Any
@@ -208,7 +208,7 @@ def tried(number: int, changes: dict[str, Any], status: Any = "discard") -> Expe
 
 
 def test_changes_are_shown_against_the_state_kept_before() -> None:
-    """Settings with both values, texts as a difference; what was kept before is not shown again."""
+    """Settings with both values, texts as a difference; an earlier kept change is not shown again."""
     made = (
         tried(1, {"max_rounds": 2}, "keep"),
         tried(2, {"max_rounds": 2, "prompts.answer": "Answer in one word."}, "unconfirmed"),

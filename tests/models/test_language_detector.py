@@ -104,7 +104,7 @@ def test_a_hostile_text_has_none_and_takes_no_time(detector: CompactLanguageDete
 
 
 def test_the_first_characters_decide(detector: CompactLanguageDetector) -> None:
-    """What follows `MAX_CHARS` is not read."""
+    """Text after `MAX_CHARS` is not read."""
     german = (PARAGRAPHS["de"] + " ") * 10
     assert detector.language(german[:MAX_CHARS] + PARAGRAPHS["ru"] * 100) == "de"
 

@@ -18,7 +18,7 @@ def outlined(*sections: tuple[str, str, list[int]]) -> str:
 
 class Steps:
     """Answers the outline, each section by its question, the answer, and a report in one call ("whole"); `told` has
-    what was asked: the name of the step, with "again" for a revision, and the messages.
+    the requests: the name of the step, with "again" for a revision, and the messages.
     """
 
     name, endpoint = "writer", "http://127.0.0.1/v1"

@@ -115,7 +115,7 @@ def test_an_unusable_rule_that_no_setting_checked_is_refused_when_a_research_sta
 
 
 def test_task_types_decide_what_a_query_adds() -> None:
-    """For the planner without a model, and for the one that stands in for it."""
+    """For the planner without a model, and for the one that replaces it."""
     plans = [
         planner.plan(question, Cache(MemoryStore()))
         for question in (QUESTION, "Retries?")
@@ -128,7 +128,7 @@ def test_task_types_decide_what_a_query_adds() -> None:
 
 
 def test_stop_words_are_left_out_of_every_query() -> None:
-    """Of the first round, of later rounds, and of the wider one."""
+    """Queries of the first round, of later rounds, and the wider one."""
     planner = RulePlanner(rules={"stop_words": "the number of"})
     cache, question = Cache(MemoryStore()), "The number of very large retries"
     plan = planner.plan(question, cache)
@@ -166,7 +166,7 @@ def test_the_planner_depends_on_the_rules_of_planning(replaced: dict[RuleName, s
 
 
 def test_an_edited_file_counts_as_edited_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was gathered with the files of then is not reused; a replay takes the name that its run has."""
+    """A gathering with earlier files is not reused; a replay takes the name that its run has."""
     before = code_of(RulePlanner(), (), Library())
     monkeypatch.setattr(fingerprint, "shipped_version", lambda *_: "0" * 16)
     after = code_of(RulePlanner(), (), Library())
@@ -212,7 +212,7 @@ def test_headings_are_shown_in_every_form() -> None:
 
 
 def test_weights_place_the_excerpts() -> None:
-    """How many key points there are, and how likely the rest of the answer must be."""
+    """The number of key points, and the least likelihood of the rest of the answer."""
     found = [excerpt(f"S{n}.", source=n, relevance=relevance) for n, relevance in enumerate([9, 8, 4, 3, 2])]
     sections = shape(write_report(ONE, found, {"weights": "key_points: 1\nanswer_share: 0.9"}))
     assert sections == {ANSWER: [["S0."]], KEY_POINTS: [["S1."]], DETAILS: [["S2."], ["S3."], ["S4."]]}

@@ -42,14 +42,14 @@ def test_a_later_time_needs_the_sentence_before() -> None:
 
 @pytest.mark.parametrize(("before", "heading"), [("Clients", ""), ("How many has a client?", ""), ("", "Clients")])
 def test_a_pronoun_may_follow_a_heading_that_the_question_gives(before: str, heading: str) -> None:
-    """Who asked for clients understands it."""
+    """A reader who asked for clients understands it."""
     pieces = [*[before] * bool(before), "They are done at most seven times."]
     assert runs(*pieces, heading=heading)
     assert all(run[0] == before for run in runs(*pieces, heading=heading, asked="ferri"))
 
 
 def test_no_run_ends_with_an_announcement() -> None:
-    """What it announces would be missing."""
+    """The announced list would be missing."""
     announced = "The following methods can be defined here."
     assert runs(announced) == []
     assert runs(LED, announced) == [(LED,)]

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -343,7 +344,9 @@ def test_the_program_says_that_a_page_is_unchanged(
     """Both its note and its JSON say so; those of a page from the cache, or read first, do not."""
     monkeypatch.setenv("HARNESS_ALLOWED_HOSTS", "localhost")
     first = harness("read", site.url, "--ttl", "0.01")
+    time.sleep(0.02)
     again = harness("read", site.url, "--ttl", "0.01")
+    time.sleep(0.02)
     assert "unchanged" not in first.err
     assert "unchanged since it was last read; 1 live call" in again.err
     data = harness("read", site.url, "--json").told
