@@ -14,10 +14,7 @@ from harness_evals import sandbox
 from harness_evals.code_trials import DECLARED, Checkout, Trial, apply
 from harness_evals.outcome import Outcome
 from harness_evals.run import Job
-from harness_evals.scorers import score
 from harness_evals.space import InvalidProposal
-from harness_evals.suite import settings_for
-from harness_evals.tasks import load_tasks
 from harness_evals.trial_checks import folders_to_test
 from harness_evals.trial_runs import run_in_trial, with_trials
 from msgspec.structs import replace
@@ -25,7 +22,7 @@ from msgspec.structs import replace
 from harness.errors import InvalidInput
 from harness.settings import Settings
 from tests.conftest import ROOT
-from tests.evals.stand_ins import fact_task, saying, write_tasks
+from tests.evals.stand_ins import fact_task, saying
 
 TEXT = "harness/core/text.py"
 GOOD = '"""Texts."""\n\n\ndef double(text: str) -> str:\n    """Return it twice."""\n    return text + text\n'
@@ -504,34 +501,3 @@ def test_unusable_checkouts_are_refused(git: Git, tmp_path: Path, monkeypatch: p
     monkeypatch.setenv("PATH", os.devnull)
     with pytest.raises(InvalidInput, match="need git"):
         made(git, tmp_path)
-
-
-@pytest.mark.slow
-def test_a_fixed_planner_is_found_kept_and_applied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """This program with a bug in its planner: the change that removes the bug scores higher, in both cases offline."""
-    planner = "harness/research/planner.py"
-    monkeypatch.setenv("HOME", str(tmp_path))
-    good = (ROOT / planner).read_text()
-    planted = f"{good}\n\n_right = RulePlanner.plan\nRulePlanner.plan = lambda *given: replace(_right(*given), "
-    planted += 'queries=("client waits server", "server client"))\nRulePlanner.fallback = lambda *given: None\n'
-    git = Git(tmp_path / "repository")
-    shutil.copytree(ROOT / "harness", git.root / "harness", ignore=shutil.ignore_patterns("__pycache__"))
-    git("init", "-q", "-b", "main")
-    git.commit({planner: planted}, "start")
-    tasks = load_tasks(["retries", "timeouts"], write_tasks(tmp_path / "suite"))
-    data = replace(Settings(), data_dir=tmp_path / "data", corpus_meaning=False, reading=False)
-    settings = replace(settings_for(data), max_rounds=1, max_results=1)
-    checkout = Checkout(git.root, "loop-1", tmp_path / "data" / "loop-1", declared=(planner,))
-    totals = []
-    for number, files in enumerate(({}, {planner: good})):
-        trial = checkout.trial(number, files)
-        found = list(run_in_trial([Job(task, 0, settings) for task in tasks], trial, workers=2, seconds=120))
-        assert [outcome.error for _, outcome in found] == ["", ""]
-        totals.append(sum(score(job.task, outcome).total for job, outcome in found))
-        if files:
-            trial.keep("Experiment 1: the planner asks what the question asks")
-        trial.discard()
-    assert totals[1] > totals[0]
-    assert (git.root / planner).read_text() == planted
-    assert len(apply(git.root, "loop-1")) == 1
-    assert (git.root / planner).read_text() == good
