@@ -198,7 +198,7 @@ def _document(
     address = clean(canonical_url(str(value.get(url) or "")[: MAX_URL_CHARS + 1]), MAX_URL_CHARS + 1)
     held = clean(value.get(text), MAX_DOCUMENT_CHARS)
     if held and address and len(address) <= MAX_URL_CHARS:
-        title = one_line(clean(value.get("title"), MAX_TITLE_CHARS)) or address[:MAX_TITLE_CHARS]
+        title = one_line(clean(value.get("title"), MAX_TITLE_CHARS)) or one_line(address)[:MAX_TITLE_CHARS]
         yield ReadDocument(
             url=address,
             title=title,
