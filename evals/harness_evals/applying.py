@@ -1,5 +1,8 @@
-"""Application of what a loop kept to the user's configuration."""
+"""Application of kept settings, prompts and rules to the user's configuration."""
 
+import os
+import shutil
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +10,8 @@ import yaml
 
 from harness.errors import StoreError
 from harness.settings import read_mapping
-from harness_evals.space import TEXTS, Changes, checked_changes, code_of, texts_of
+from harness.storage.files import replacing
+from harness_evals.space import TEXTS, Changes, checked_changes, surface_of, texts_of
 
 
 def apply_settings(path: Path, changes: Changes) -> list[str]:
@@ -21,7 +25,7 @@ def apply_settings(path: Path, changes: Changes) -> list[str]:
     kept: dict[str, Any] = {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in checked_changes(changes, "the loop's journal").items()
-        if name not in code_of(changes) and not any(name.startswith(f"{group}.") for group in TEXTS)
+        if surface_of(name) == "settings"
     }
     present = read_mapping(path) if path.exists() else {}
     for group in TEXTS:
@@ -31,14 +35,15 @@ def apply_settings(path: Path, changes: Changes) -> list[str]:
     if not kept:
         return []
     before = path.with_name(f"{path.name}.before")
-    draft = path.with_name(f"{path.name}.new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists():
-            before.write_bytes(path.read_bytes())
-        draft.write_text(yaml.safe_dump({**present, **kept}, sort_keys=False, allow_unicode=True), encoding="utf-8")
-        draft.replace(path)
+            shutil.copy(path, before)
+        with replacing(path.resolve(), private=path.exists()) as file:  # a symbolic link stays one
+            if path.exists() and hasattr(os, "fchmod"):
+                os.fchmod(file.fileno(), stat.S_IMODE(path.stat().st_mode))
+            file.write(yaml.safe_dump({**present, **kept}, sort_keys=False, allow_unicode=True).encode())
     except OSError as error:
         raise StoreError(f"cannot write {path} ({error.strerror}); nothing was changed") from error
     lines = [f"{name} is set in {path}" for name in kept]
-    return [*lines, f"the configuration of before is {before}"] if present else lines
+    return [*lines, f"the earlier configuration is {before}"] if present else lines

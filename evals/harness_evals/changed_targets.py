@@ -1,6 +1,6 @@
 """Changes of an experiment against the state kept before: values of settings, and differences of texts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +28,10 @@ class TargetChange(Struct, frozen=True):
 
 def changed_targets(journal: Journal, experiment: Experiment) -> tuple[TargetChange, ...]:
     """Return what an experiment changed. The first text of a source file is that of the program as it is now."""
-    kept, found = _kept_before(journal.experiments, experiment.number), []
-    for name in names_of_changes(journal.experiments, experiment):
-        before, after = (each.get(name, _first(journal, name)) for each in (kept, experiment.changes))
+    kept = next(state for each, state in _with_kept(journal.experiments) if each.number == experiment.number)
+    found = []
+    for name in _names(kept, experiment):
+        before, after = (each[name] if name in each else _first(journal, name) for each in (kept, experiment.changes))
         if surface_of(name) == "settings":
             found.append(TargetChange(name, before, after))
         else:
@@ -38,19 +39,25 @@ def changed_targets(journal: Journal, experiment: Experiment) -> tuple[TargetCha
     return tuple(found)
 
 
-def names_of_changes(experiments: Sequence[Experiment], experiment: Experiment) -> tuple[str, ...]:
-    """Return the names of the targets that an experiment changed against the state kept before; an invalid proposal
-    changes nothing.
+def names_of_changes(experiments: Sequence[Experiment]) -> dict[int, tuple[str, ...]]:
+    """Return the names of the targets that each experiment changed against the state kept before, by its number; an
+    invalid proposal changes nothing.
     """
-    if not experiment.changes:
-        return ()
-    kept = _kept_before(experiments, experiment.number)
-    return tuple(name for name in {**kept, **experiment.changes} if kept.get(name) != experiment.changes.get(name))
+    return {each.number: _names(kept, each) for each, kept in _with_kept(experiments)}
 
 
-def _kept_before(experiments: Sequence[Experiment], number: int) -> Mapping[str, Any]:
-    earlier = (each.changes for each in reversed(experiments) if each.number < number and each.is_kept)
-    return next(earlier, {})
+def _names(kept: Mapping[str, Any], experiment: Experiment) -> tuple[str, ...]:
+    changes = experiment.changes
+    return tuple(name for name in {**kept, **changes} if kept.get(name) != changes.get(name)) if changes else ()
+
+
+def _with_kept(experiments: Sequence[Experiment]) -> Iterator[tuple[Experiment, Mapping[str, Any]]]:
+    """Yield each experiment with the changes that were kept before it."""
+    kept: Mapping[str, Any] = {}
+    for each in experiments:
+        yield each, kept
+        if each.is_kept:
+            kept = each.changes
 
 
 def _first(journal: Journal, target: str) -> Any:

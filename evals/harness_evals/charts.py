@@ -57,7 +57,8 @@ def terminal_chart(experiments: Sequence[Experiment], width: int, *, colour: boo
 def _named(experiments: Sequence[Experiment]) -> list[tuple[Experiment, str]]:
     """Return the last kept experiments with the names of what they changed."""
     kept = [each for each in experiments if each.is_kept and each.score is not None][-MAX_NAMED:]
-    return [(each, shorten(", ".join(names_of_changes(experiments, each)), MAX_NAME)) for each in kept]
+    names = names_of_changes(experiments)
+    return [(each, shorten(", ".join(names[each.number]), MAX_NAME)) for each in kept]
 
 
 def write_png(experiments: Sequence[Experiment], path: Path) -> None:

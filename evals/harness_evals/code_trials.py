@@ -69,7 +69,6 @@ class Checkout:
         self.branch = branch_of(loop_id)
         declared = declared or tuple(path for path in DECLARED if (root / path).is_file())
         _check_clean(self.git, _declarable(declared))
-        self._remove_leftovers()
         self.base = self.git.output("merge-base", "HEAD", self.tip or "HEAD")
         self.texts = {path: _text(self.git, self.base, path) for path in declared}
         self.trials: dict[Path, Trial] = {}
@@ -106,6 +105,14 @@ class Checkout:
         """
         return self._made("first", self.base, {})
 
+    def kept(self, commit: str) -> "Trial":
+        """Return a worktree of a kept commit.
+
+        Raises:
+            InvalidInput: Git cannot make it.
+        """
+        return self._made("kept", commit, {})
+
     def _made(self, name: str, commit: str, files: Mapping[str, str]) -> "Trial":
         root = self.folder / TRIALS / name
         _remove(self.git, root)
@@ -115,11 +122,12 @@ class Checkout:
         return self.trials[root]
 
     def restore(self, commit: str) -> None:
-        """Go back to this kept commit (empty: the start).
+        """Go back to this kept commit (empty: the start), and remove the worktrees that a killed loop has left.
 
         Raises:
             InvalidInput: the branch does not hold it.
         """
+        self._remove_leftovers()
         if commit and not (self.tip and self.git.succeeds("merge-base", "--is-ancestor", commit, self.branch)):
             raise InvalidInput(f"{_short(self.branch)} does not hold the commit {commit[:12]}; begin a new loop")
         if commit:
@@ -149,7 +157,6 @@ class Checkout:
         return folder
 
     def _remove_leftovers(self) -> None:
-        """Remove the worktrees that a killed loop has left."""
         for root in (self.folder / TRIALS).glob("*"):
             shutil.rmtree(root, ignore_errors=True)
         self.git.output("worktree", "prune")
@@ -200,10 +207,8 @@ class Trial:
             git.output("update-index", "--cacheinfo", f"{mode},{blob},{path}", index=index)
         tree = git.output("write-tree", index=index)
         index.unlink(missing_ok=True)
-        name, address = git.identity()
-        author = ["-c", f"user.name={name}", "-c", f"user.email={address}"]
         said = clean(message, 10_000).encode(errors="replace")
-        commit = git.output(*author, "commit-tree", tree, "-p", self._commit, given=said)
+        commit = git.output(*git.author(), "commit-tree", tree, "-p", self._commit, given=said)
         moved_from = self._commit if self._checkout.tip else ""
         git.output("update-ref", self._checkout.branch, commit, moved_from)
         return commit
@@ -237,9 +242,9 @@ class Trial:
         return [path for path, text in self.files.items() if git.file(self._commit, path) != text]
 
 
-def apply(root: Path, loop_id: str) -> list[str]:
-    """Apply the commits of a loop to the branch that is checked out, all or none; return a line for each, with its
-    commit and subject. Those applied before are left out.
+def apply(root: Path, loop_id: str, upto: str = "") -> list[str]:
+    """Apply the commits of a loop, `upto` one of them (by default the last), to the branch that is checked out, all or
+    none; return a line for each, with its commit and subject. Those applied before are left out.
 
     Raises:
         InvalidInput: no such loop, no branch is checked out, uncommitted changes, or a conflict.
@@ -249,18 +254,17 @@ def apply(root: Path, loop_id: str) -> list[str]:
         raise InvalidInput(f"there is no branch {_short(branch)} in {root}: the loop has kept no code")
     if not git.succeeds("symbolic-ref", "--quiet", "HEAD"):
         raise InvalidInput(f"no branch is checked out in {root}; `git switch` to the one to change")
-    lines = [line.split(" ") for line in git.output("cherry", "HEAD", branch).splitlines()]
+    lines = [line.split(" ") for line in git.output("cherry", "HEAD", upto or branch).splitlines()]
     commits = [commit for sign, commit in lines if sign == "+"]
     if not commits:
         return []
     if not git.succeeds("diff", "--cached", "--quiet"):
         raise InvalidInput(f"there are staged changes in {root}; commit or stash them first")
-    base = git.output("merge-base", "HEAD", branch)
-    _check_clean(git, git.output("diff", "--name-only", "--no-renames", base, branch).splitlines())
-    before, (name, address) = git.output("rev-parse", "HEAD"), git.identity()
-    author = ["-c", f"user.name={name}", "-c", f"user.email={address}", "-c", "commit.gpgSign=false"]
+    base = git.output("merge-base", "HEAD", commits[-1])
+    _check_clean(git, git.output("diff", "--name-only", "--no-renames", base, commits[-1]).splitlines())
+    before = git.output("rev-parse", "HEAD")
     try:
-        git.output(*author, "cherry-pick", "--allow-empty", *commits)
+        git.output(*git.author(), "-c", "commit.gpgSign=false", "cherry-pick", "--allow-empty", *commits)
     except InvalidInput as error:
         files = ", ".join(git.output("diff", "--name-only", "--diff-filter=U").splitlines()[:5])
         git.output("cherry-pick", "--abort", check=False)

@@ -13,7 +13,7 @@ from harness_evals.paired_runs import Comparing, PairedRuns, Runner
 from harness_evals.sides import Side
 from harness_evals.space import changed, code_of
 from harness_evals.tasks import Task
-from harness_evals.verdicts import Comparison, compare
+from harness_evals.verdicts import Comparison, compare, figures
 
 LEVEL = 0.05
 """Largest p with which a gain is confirmed: one test, of one state."""
@@ -76,15 +76,12 @@ def confirm(
 
 
 def _reasons(found: Comparison) -> tuple[str, ...]:
-    figures = (
-        f"{found.difference:+.3f} on {found.tasks} further tasks, of which {found.differ} differ "
-        f"(95 % interval {found.low:+.3f} to {found.high:+.3f}, p {found.p:.3g})"
-    )
+    shown = figures(found, "further tasks")
     if found.difference <= 0:
         return (
-            figures,
+            shown,
             "not better on tasks that no experiment used: the gain was chance, or held for those tasks alone",
         )
     if found.p > LEVEL:
-        return figures, f"better, but so much happens by chance more often than once in {1 / LEVEL:.0f} times"
-    return figures, "better on tasks that no experiment used"
+        return shown, f"better, but so much happens by chance more often than once in {1 / LEVEL:.0f} times"
+    return shown, "better on tasks that no experiment used"

@@ -63,7 +63,7 @@ class _Budget(Struct):
 def difference(first: str, second: str) -> tuple[Line, ...]:
     """Return the difference of two texts; empty if they are equal. Long runs of equal lines are left out."""
     lines = list(_shortened(_lines(first.splitlines(), second.splitlines())))
-    if not any(line.kind in {"gone", "new"} for line in lines):
+    if not lines:
         return () if first == second else (_remark("only line ends differ"),)
     more = len(lines) - MAX_SHOWN
     return (*lines[:MAX_SHOWN], *([_remark(f"{more:,} more lines of the difference")] if more > 0 else []))
@@ -75,7 +75,8 @@ def _lines(first: Sequence[str], second: Sequence[str]) -> Iterator[Line]:
     one, other = first[head : len(first) - tail], second[head : len(second) - tail]
     yield from (_whole("same", line) for line in first[:head])
     compared, budget = (one[:MAX_LINES], other[:MAX_LINES]), _Budget()
-    for tag, a, b, c, d in SequenceMatcher(None, *compared, autojunk=False).get_opcodes():
+    # frequent lines, such as empty ones, are not compared in long texts (`autojunk`): it would take up to a minute
+    for tag, a, b, c, d in SequenceMatcher(None, *compared).get_opcodes():
         if tag == "equal":
             yield from (_whole("same", line) for line in one[a:b])
         else:

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.core.text import clean, one_line, shorten
-from harness_evals.space import InvalidProposal
+from harness.errors import InvalidInput
+from harness_evals.space import Changes, InvalidProposal, Surface, checked_changes
 
 MAX_EDITS = 50
 MAX_TEXT = 200_000
@@ -21,16 +22,21 @@ def is_edit(value: Any) -> bool:
     )
 
 
-def edited(changes: Mapping[str, Any], texts: Mapping[str, str]) -> dict[str, Any]:
-    """Return the changes with the whole new text in place of edits; `texts` are the present ones by target.
+def edited(changes: Mapping[str, Any], texts: Mapping[str, str], where: str, surfaces: Sequence[Surface]) -> Changes:
+    """Return the changes with the whole new text in place of edits, checked (see `checked_changes`); `texts` are the
+    present ones by target.
 
     Raises:
-        InvalidProposal: a target without a text, or a part that does not occur exactly once.
+        InvalidProposal: a target without a text, a part that does not occur exactly once, or a change that may not be.
     """
-    return {
+    made = {
         target: _made(value, target, texts.get(target)) if is_edit(value) else value
         for target, value in changes.items()
     }
+    try:
+        return checked_changes(made, where, surfaces)
+    except InvalidInput as error:
+        raise InvalidProposal(str(error)) from error
 
 
 def _made(edits: Sequence[Mapping[str, Any]], target: str, text: str | None) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from harness.errors import InvalidInput
-from harness_evals.journal import EVALUATIONS, FOLDER, journals_in
+from harness_evals.journal import EVALUATIONS, FOLDER, find_loop
 from harness_evals.log import logs_in
 from harness_evals.suite import FOLDER as LOGS
 from harness_evals.suite import find_log
@@ -24,13 +24,8 @@ def find_evaluation(data_dir: Path, name: str) -> tuple[str, Path]:
         path = find_log(data_dir / LOGS, name)
         return path.stem, path
     begun, _, arm = name.partition(SEPARATOR)
-    loops = journals_in(data_dir / FOLDER)
-    found = loops[:1] if begun == "last" else [each for each in loops if each.name.startswith(begun)]
-    if len(found) != 1:
-        several = f"{begun!r} may be any of {', '.join(each.name for each in found[:5])}; write more of it"
-        raise InvalidInput(several if found else f"no loop {begun!r} in {data_dir / FOLDER}")
-    arms = arms_of(found[0])
-    whole = f"{found[0].name}{SEPARATOR}{arm}"
+    loop = find_loop(data_dir / FOLDER, begun)
+    arms, whole = arms_of(loop), f"{loop.name}{SEPARATOR}{arm}"
     if whole not in arms:
         some = ", ".join(list(arms)[-4:]) or "none"
         raise InvalidInput(f"no evaluation {whole!r}; write LOOP:NUMBER:baseline or candidate. There are {some}")
@@ -46,3 +41,9 @@ def arm_name(loop: str, file: str) -> str:
     """Return the name of the evaluation of an arm from that of its file: `3-baseline.jsonl` is `LOOP:3:baseline`."""
     number, _, arm = file.removesuffix(".jsonl").rpartition("-")
     return f"{loop}{SEPARATOR}{number}{SEPARATOR}{arm}"
+
+
+def resume_command(name: str) -> str:
+    """Return the command that continues an evaluation, or the loop of an arm."""
+    loop, of_loop, _ = name.partition(SEPARATOR)
+    return f"harness autoresearch --resume {loop}" if of_loop else f"harness eval run --resume {name}"

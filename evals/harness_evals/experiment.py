@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from harness.core.statistics import alpha_share
 from harness.settings import Settings
@@ -45,7 +46,7 @@ class Contest(Struct, frozen=True):
 
     def failed(self, number: int, proposal: Proposal, reason: str) -> Experiment:
         """Return an experiment whose code does not pass the checks."""
-        return self._made(number, proposal, Verdict("crash", (reason,)), (), 0, 0)
+        return self._made(number, proposal, Verdict("crash", (reason,)), ())
 
     def run(self, number: int, proposal: Proposal, baseline: Side, candidate: Side) -> Experiment:
         """Run both sides as far as the verdict needs, and return the experiment, its digest and seconds left out."""
@@ -53,8 +54,8 @@ class Contest(Struct, frozen=True):
         sides = baseline, candidate
         self.runs.resume(comparing, sides, self.tasks)
         verdict = self._verdict(comparing, sides)
-        calls, tokens = sum(each.live_calls for each in sides), sum(each.tokens for each in sides)
-        return self._made(number, proposal, verdict, sides, calls, tokens)
+        files = {side.name: comparing.file(side) for side in sides}
+        return replace(self._made(number, proposal, verdict, sides), evaluations=files)
 
     def _verdict(self, comparing: Comparing, sides: tuple[Side, Side]) -> Verdict:
         baseline, candidate = sides
@@ -116,9 +117,7 @@ class Contest(Struct, frozen=True):
         )
         return one, other
 
-    def _made(
-        self, number: int, proposal: Proposal, verdict: Verdict, sides: Sequence[Side], calls: int, tokens: int
-    ) -> Experiment:
+    def _made(self, number: int, proposal: Proposal, verdict: Verdict, sides: Sequence[Side]) -> Experiment:
         found, crashed = verdict.tune, verdict.status == "crash" or not sides
         baseline, candidate = sides or (None, None)
         by_task = [side.of(self.tasks) for side in sides]
@@ -130,7 +129,7 @@ class Contest(Struct, frozen=True):
             verdict.reasons,
             found.tasks if found else 0,
             0.0,
-            calls,
+            sum(side.live_calls for side in sides),
             score=None if crashed or candidate is None else mean_score(candidate.of(self.tune)),
             baseline=None if crashed or baseline is None else mean_score(baseline.of(self.tune)),
             delta=found.difference if found else None,
@@ -145,8 +144,7 @@ class Contest(Struct, frozen=True):
             },
             idea=proposal.idea,
             hypothesis=proposal.hypothesis,
-            evaluations={side.name: f"{number}-{side.name}.jsonl" for side in sides},
-            tokens=tokens,
+            tokens=sum(side.tokens for side in sides),
         )
 
 

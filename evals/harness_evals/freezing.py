@@ -1,7 +1,6 @@
 """Freezing of a run: a task whose question is researched again without network, from the answers that the run used."""
 
 import re
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -22,15 +21,14 @@ from harness.core.tables import PAGES as PAGE_TABLE
 from harness.core.tables import SEARCHES, UNANSWERED
 from harness.core.text import clean, one_line
 from harness.errors import InvalidInput, PageError, StoreError
-from harness.identity import LOCAL
 from harness.research.gather import MAX_BODY_CHARS
 from harness.research.page_reading import MAX_PAGE_CHARS
 from harness.research.run_view import PastRun, past_run
 from harness.settings import Settings
-from harness.settings.mode import Mode
 from harness.storage.files import replacing
 from harness_evals.frozen_run import ANSWERS, MAX_BYTES, PAGES, FrozenAbout, FrozenAnswer, FrozenEngine, FrozenPage
 from harness_evals.run import research_task
+from harness_evals.task_app import empty_app
 from harness_evals.tasks import RECORDED, TASK_SETTINGS, Nugget, Task
 
 MAX_SUGGESTED = 10
@@ -43,7 +41,7 @@ _NO_ID = re.compile("[^a-z0-9]+")
 
 
 class FrozenFiles(Struct, frozen=True):
-    """Task file of a frozen run, the folder of its answers, and the Markdown of the run's report; `None` without."""
+    """Task file of a frozen run, the folder of its answers, and the run's report as Markdown, `None` if it has none."""
 
     task: Path
     folder: Path
@@ -103,10 +101,13 @@ def freeze(app: App, run: str, to: Path, *, name: str = "", nuggets: Sequence[st
             f"{len(uses.missing)} answers of the run {run} have changed or been deleted since: {shown}; research the "
             "question again, then freeze that run"
         )
-    text = _task_text(past, record, name, nuggets)
-    _write(folder / ANSWERS, _lines([about, *answers]))
-    _write(folder / PAGES, _lines(pages))
-    _write(file, text.encode())
+    contents = {
+        folder / ANSWERS: _lines([about, *answers]),
+        folder / PAGES: _lines(pages),
+        file: _task_text(past, record, name, nuggets).encode(),
+    }
+    for path, content in contents.items():
+        _write(path, content)
     return FrozenFiles(file, folder, past.report.markdown() if past.report else None)
 
 
@@ -116,12 +117,9 @@ def report_again(settings: Settings, task: Task) -> str | None:
     Raises:
         HarnessError: the error of the research.
     """
-    changes: dict[str, Any] = {"research_cache": False, "semantic": False, "model": None, "store": None, "token": None}
-    with tempfile.TemporaryDirectory(prefix="harness-frozen-") as folder:
-        database = Path(folder) / "frozen.db"
-        with App(replace(settings, **changes), Mode(origin="evaluation"), database=database, identity=LOCAL) as app:
-            report = research_task(app, task).report
-            return report.markdown() if report else None
+    with empty_app(replace(settings, research_cache=False, semantic=False, model=None), "evaluation") as app:
+        report = research_task(app, task).report
+        return report.markdown() if report else None
 
 
 def _check(past: PastRun, record: Mapping[str, Any]) -> None:
@@ -277,7 +275,7 @@ def _scalar(text: str) -> str:
 class _Dumper(yaml.SafeDumper):
     """YAML dumper without references."""
 
-    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - as PyYAML declares it
         return True
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, NoReturn, cast
 
 import msgspec
 from msgspec import Meta, Struct
@@ -70,6 +70,11 @@ class FrozenAnswer(Struct, frozen=True, tag="answer", tag_field="line", omit_def
         if not all(isinstance(each.get(name), str) for each in self.results for name in ("title", "href", "body")):
             raise ValueError("a result needs title, href and body")
 
+    @property
+    def found(self) -> list[SearchResult]:
+        """The results; they may have more fields than a search result declares."""
+        return cast("list[SearchResult]", list(self.results))
+
 
 class FrozenPage(Struct, frozen=True, omit_defaults=True):
     """One page at a URL as it was extracted, or the `error` (`code: message`) of reading it."""
@@ -89,9 +94,10 @@ class FrozenRun:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        about, *answers = _lines(folder / ANSWERS, FrozenAbout | FrozenAnswer)
-        if not isinstance(about, FrozenAbout) or not all(isinstance(each, FrozenAnswer) for each in answers):
+        lines = _lines(folder / ANSWERS, FrozenAbout | FrozenAnswer)
+        if [at for at, line in enumerate(lines) if isinstance(line, FrozenAbout)] != [0]:
             raise InvalidInput(f"{folder / ANSWERS} does not begin with the line of its run; freeze the run again")
+        about, *answers = lines
         pages: list[FrozenPage] = _lines(folder / PAGES, FrozenPage)
         self._pages = {canonical_url(each.url): each for each in pages}
         self._answers: Sequence[FrozenAnswer] = answers
@@ -110,7 +116,7 @@ class FrozenRun:
         texts: dict[str, str] = {}
         for result in (each for answer in self._answers for each in answer.results):
             texts[result["href"]] = f"{texts.get(result['href'], '')}\n\n{result['body']}".strip()
-        read = {url: each.page.text for url, each in self._pages.items() if each.page is not None}
+        read = {each.url: each.page.text for each in self._pages.values() if each.page is not None}
         return texts | {url: f"{texts.get(url, '')}\n\n{text}".strip() for url, text in read.items()}
 
     def read(self, url: str, held: Page | None = None, sites: Sites = ANY_SITE) -> Page:  # noqa: ARG002 - no redirects
@@ -143,7 +149,7 @@ class _Answering:
         self.name = about.name
         self.options: Mapping[str, Any] = {**about.options, "web": digest}
         self._answers = {normalise(each.query): each for each in answers}
-        results = {result["href"]: result for each in answers for result in each.results}
+        results = {result["href"]: result for each in answers for result in each.found}
         self._results = list(results.values())
         self._ranking = WordRanking([(each["title"], each["body"]) for each in self._results])
 
@@ -155,10 +161,10 @@ class _Answering:
         """See `SearchEngine.search`."""
         answer = self._answers.get(normalise(query))
         if answer is None:
-            return [self._results[at] for at in self._ranking.best(query, max_results)]  # type: ignore[misc]
+            return [self._results[at] for at in self._ranking.best(query, max_results)]
         if answer.error:
             _raise(answer.error)
-        return list(answer.results[:max_results])  # type: ignore[arg-type]
+        return answer.found[:max_results]
 
 
 class _Chain:
@@ -206,16 +212,13 @@ def _lines(path: Path, kind: Any) -> list[Any]:
     """Return all lines of a file.
 
     Raises:
-        InvalidInput: it is missing, too large or empty, or a line is wrong.
+        InvalidInput: it is missing or too large, or a line is wrong.
     """
     if not path.is_file():
         raise InvalidInput(f"there is no {path}; freeze the run again with `harness eval new --from-run RUN`")
     if (size := path.stat().st_size) > MAX_BYTES:
         raise InvalidInput(f"{path} has {size:,} bytes; at most {MAX_BYTES:,} are read")
-    found = list(read_lines(path, kind))
-    if not found and path.name == ANSWERS:
-        raise InvalidInput(f"{path} is empty; freeze the run again with `harness eval new --from-run RUN`")
-    return found
+    return list(read_lines(path, kind))
 
 
 def _raise(error: str) -> NoReturn:

@@ -4,6 +4,7 @@ import os
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from harness.core.text import clean, one_line
 from harness.errors import InvalidInput
@@ -43,7 +44,7 @@ class Git:
         Raises:
             InvalidInput: it fails, if `check`; or it takes longer than `SECONDS`.
         """
-        done = self._run(arguments, given, {"GIT_INDEX_FILE": str(index)} if index else {}, self._settings)
+        done = self._run(arguments, given, {"GIT_INDEX_FILE": str(index)} if index else {})
         if check and done.returncode:
             said = one_line(clean(done.stderr.decode(errors="replace"), 500))
             raise InvalidInput(f"git {arguments[0]} failed in {self.root}: {said or f'status {done.returncode}'}")
@@ -51,30 +52,29 @@ class Git:
 
     def succeeds(self, *arguments: str) -> bool:
         """Return whether a command ends with status 0."""
-        return self._run(arguments, None, {}, self._settings).returncode == 0
+        return self._run(arguments).returncode == 0
 
     def file(self, commit: str, path: str) -> str | None:
         """Return the text of a file in a commit; `None` if it has none, or not one in UTF-8."""
-        done = self._run(("cat-file", "blob", f"{commit}:{path}"), None, {}, self._settings)
+        done = self._run(("cat-file", "blob", f"{commit}:{path}"))
         try:
             return done.stdout.decode() if done.returncode == 0 else None
         except UnicodeDecodeError:
             return None
 
-    def identity(self) -> tuple[str, str]:
-        """Return the user's name and address, as Git's configuration has them."""
-        found = []
+    def author(self) -> list[str]:
+        """Return the options that make the user the author of a commit, as Git's configuration names them."""
+        found = list[str]()
         for key, default in (("user.name", NAME), ("user.email", f"{NAME}@localhost")):
-            done = self._run(("config", key), None, {}, [], personal=True)
-            found.append(one_line(done.stdout.decode(errors="replace")) or default)
-        return found[0], found[1]
+            done = self._run(("config", key), personal=True)
+            found += ["-c", f"{key}={one_line(done.stdout.decode(errors='replace')) or default}"]
+        return found
 
     def _run(
         self,
         arguments: tuple[str, ...],
-        given: bytes | None,
-        more: Mapping[str, str],
-        settings: list[str],
+        given: bytes | None = None,
+        more: Mapping[str, str] = MappingProxyType({}),
         *,
         personal: bool = False,
     ) -> subprocess.CompletedProcess[bytes]:
@@ -83,7 +83,7 @@ class Git:
         environment = {**kept, "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_EDITOR": "true"}
         try:
             return subprocess.run(  # noqa: S603 - explicit arguments, no shell
-                ["git", "-C", str(self.root), *settings, *arguments],  # noqa: S607 - as the user has it
+                ["git", "-C", str(self.root), *([] if personal else self._settings), *arguments],  # noqa: S607 - as the user has it
                 input=given if given is not None else b"",
                 capture_output=True,
                 check=False,

@@ -3,7 +3,7 @@
 import csv
 import io
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from harness.errors import InvalidInput, StoreError
 from harness.settings import Settings
+from harness.storage.files import replacing
 from harness_evals.log import LogWriter, read_lines
 from harness_evals.run import recorded_settings
 from harness_evals.space import TEXTS, UNTOUCHABLE, Surface, checked_changes, surface_of
@@ -160,9 +161,14 @@ class Journal(Struct, frozen=True):
     confirmations: tuple[Confirmation, ...] = ()
 
     @property
-    def best(self) -> dict[str, Any]:
+    def best(self) -> Mapping[str, Any]:
         """The changes kept so far."""
-        return next((each.changes for each in reversed(self.experiments) if each.is_kept), {})
+        return kept_changes(self.experiments)
+
+    @property
+    def commit(self) -> str:
+        """The last commit of kept code; empty without any."""
+        return next((each.commit for each in reversed(self.experiments) if each.commit), "")
 
     @property
     def confirmation(self) -> Confirmation | None:
@@ -216,13 +222,12 @@ class JournalWriter:
 
     def _replace(self, name: str, text: str) -> None:
         path = self.folder / name
-        draft = path.with_name(f"{name}.new")
         try:
-            draft.write_text(text, encoding="utf-8")
-            draft.replace(path)
+            with replacing(path) as file:
+                file.write(text.encode())
         except OSError as error:
             raise StoreError(
-                f"cannot write {path} ({error.strerror or error}); free space or choose another"
+                f"cannot write {path} ({error.strerror or error}); free space, or pass another --data-dir"
             ) from error
 
 
@@ -291,6 +296,25 @@ def as_config(settings: Mapping[str, Any]) -> str:
     changed = {name: value for name, value in found.items() if name not in UNTOUCHABLE or name in TEXTS}
     text = yaml.safe_dump(changed, sort_keys=True) if changed else ""
     return f"# the best settings found{'' if changed else ': the defaults'}; use with --config\n{text}"
+
+
+def kept_changes(experiments: Sequence[Experiment]) -> Mapping[str, Any]:
+    """Return the changes kept in these experiments, relative to the loop's first state."""
+    return next((each.changes for each in reversed(experiments) if each.is_kept), {})
+
+
+def find_loop(folder: Path, name: str) -> Path:
+    """Return the folder of the loop with this id, or the beginning of one; the newest for `last`.
+
+    Raises:
+        InvalidInput: there is none, or several.
+    """
+    loops = journals_in(folder)
+    found = loops[:1] if name == "last" else [each for each in loops if each.name.startswith(name)]
+    if len(found) != 1:
+        several = f"{name!r} may be any of {', '.join(each.name for each in found[:5])}; write more of it"
+        raise InvalidInput(several if found else f"no loop {name!r} in {folder}; start one with `harness autoresearch`")
+    return found[0]
 
 
 def journals_in(folder: Path) -> list[Path]:

@@ -30,6 +30,7 @@ from harness_evals.journal import (
     NoiseFloor,
     Options,
     digest_of,
+    kept_changes,
     program_digest,
     read_journal,
 )
@@ -143,16 +144,20 @@ class Loop:
         self._runs = PairedRuns(run, folder, begun.options, at=begun.at)
         self._baseline: Trial | None = None
         is_new = not (folder / JOURNAL).exists()
-        if not is_new:
-            self._go_on(read_journal(folder))
-        self._journal = JournalWriter(folder)
-        if is_new:
-            self._journal.write(begun)
+        self._journal = JournalWriter(folder)  # before copies of code are removed: another program may use them
+        try:
+            if is_new:
+                self._journal.write(begun)
+            else:
+                self._go_on(read_journal(folder))
+        except HarnessError:
+            self._journal.close()
+            raise
 
     @property
     def best(self) -> Changes:
         """The changes kept so far."""
-        return next((each.changes for each in reversed(self.experiments) if each.is_kept), {})
+        return kept_changes(self.experiments)
 
     @property
     def runs_left(self) -> int:
@@ -220,7 +225,7 @@ class Loop:
         self.noise_floor = held.noise_floor
         self.experiments = list(held.experiments)
         if self._code is not None:
-            self._code.restore(next((each.commit for each in reversed(self.experiments) if each.commit), ""))
+            self._code.restore(held.commit)
 
     # Proposals ---------------------------------------------------------------------------------------------------
 
@@ -340,14 +345,12 @@ class Loop:
 
     def _sides(self, proposal: Proposal, trial: Trial | None) -> tuple[Side, Side]:
         objective = Objective(self.begun.options.objective)
-        code = self._changed_code(self.best)
-        if (code or trial is not None) and self._baseline is None and self._code is not None:
-            self._baseline = self._code.trial(0, {})  # also without kept code: a checkout may hold other edits
-        baseline = Side("baseline", changed(self._settings, self.best), objective, code=code)
-        if (code or trial is not None) and self._baseline is not None:
-            baseline.trial = self._baseline.root
+        baseline = Side("baseline", changed(self._settings, self.best), objective)
         candidate = Side("candidate", changed(self._settings, proposal.changes), objective)
-        if trial is not None:
+        if trial is not None and self._code is not None:
+            if self._baseline is None:  # also without kept code: a checkout may hold other edits
+                self._baseline = self._code.trial(0, {})
+            baseline.trial, baseline.code = self._baseline.root, self._changed_code(self.best)
             candidate.trial, candidate.code = trial.root, self._changed_code(proposal.changes)
         return baseline, candidate
 
@@ -368,18 +371,10 @@ class Loop:
 
 def message_of(made: Experiment) -> str:
     """Return the message of the commit of a kept experiment: the idea, the figures, the reasons."""
-    figures = "" if made.delta is None else f"score {made.score:.4f}, {made.delta:+.4f} on {made.tasks} tasks"
-    return "\n".join(
-        part
-        for part in (
-            f"Experiment {made.number}: {made.idea or made.description}"[:200],
-            "",
-            made.hypothesis,
-            f"{made.status}: {figures}",
-            *made.reasons,
-        )
-        if part or part == ""
-    )
+    figures = f"{made.status}: score {made.score:.4f}, {made.delta:+.4f} on {made.tasks} tasks"
+    hypothesis = [made.hypothesis] if made.hypothesis else []
+    title = f"Experiment {made.number}: {made.idea or made.description}"[:200]
+    return "\n".join([title, "", *hypothesis, figures, *made.reasons])
 
 
 def expected_runs(options: Options, tasks: Sequence[Task]) -> int:

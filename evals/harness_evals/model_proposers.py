@@ -19,7 +19,8 @@ from harness.errors import InvalidInput, ModelError, ModelUnavailable
 from harness.ports import LanguageModel, Message
 from harness_evals.edits import edited
 from harness_evals.proposers import MAX_IDEA, Proposal, Situation, TaskState, is_tried
-from harness_evals.space import Changes, InvalidProposal, Surface, checked_changes, surface_of
+from harness_evals.sandbox import kill_group
+from harness_evals.space import InvalidProposal, Surface, surface_of
 
 SHOWN = 20
 """Past experiments that a proposer is shown."""
@@ -27,6 +28,8 @@ WORST = 3
 """Tasks whose reports a proposer is shown: those with the lowest scores."""
 MAX_TEXTS = 80_000
 """Characters of prompts, rules and source files that a model is shown; further ones are only named."""
+MAX_FILE = 10**6
+"""Bytes of a file that an agent edits."""
 MAX_LOG = 10**6
 """Bytes of an agent's output that are kept."""
 PROPOSAL = "proposal.json"
@@ -109,7 +112,7 @@ class FromAgent:
 
         Raises:
             InvalidProposal: the command fails, takes too long, changes nothing, or what it may not.
-            InvalidInput: there is no such command.
+            InvalidInput: the command cannot be run any more.
         """
         with self._workshop(situation) as (root, paths):
             before = {target: _read(path) for target, path in paths.items()}
@@ -136,15 +139,18 @@ class FromAgent:
         command = [*self._command, str(brief_path)]
         try:
             with self._log.open("wb") as output:
-                done = subprocess.run(  # noqa: S603 - the user's own command, without a shell
+                process = subprocess.Popen(  # noqa: S603 - the user's own command, without a shell
                     command,
-                    check=False,
                     cwd=root,
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=output,
-                    timeout=self._seconds,
+                    start_new_session=True,
                 )
+            try:
+                status = process.wait(self._seconds)
+            finally:
+                kill_group(process)  # also what the command has started
         except subprocess.TimeoutExpired as error:
             raise InvalidProposal(f"the agent took longer than {self._seconds:g} s; see {self._log}") from error
         except OSError as error:
@@ -153,8 +159,8 @@ class FromAgent:
             if self._log.exists() and self._log.stat().st_size > MAX_LOG:
                 with self._log.open("rb+") as output:
                     output.truncate(MAX_LOG)
-        if done.returncode:
-            raise InvalidProposal(f"the agent ended with status {done.returncode}; see {self._log}")
+        if status:
+            raise InvalidProposal(f"the agent ended with status {status}; see {self._log}")
 
     def _refuse_others(self, root: Path, paths: Mapping[str, Path]) -> None:
         """Refuse a copy in which other files were changed."""
@@ -188,11 +194,7 @@ def _proposal(answer: _Answer, situation: Situation, surfaces: Sequence[Surface]
         raise InvalidProposal(f"{where} changes nothing")
     if other := sorted(answer.change.keys() - situation.space.keys() - situation.targets.keys()):
         raise InvalidProposal(f"{where} changes {_quoted(', '.join(other[:3]))}, which this loop does not")
-    change: Changes = edited(answer.change, situation.targets)
-    try:
-        checked = checked_changes(change, where, surfaces)
-    except InvalidInput as error:
-        raise InvalidProposal(str(error)) from error
+    checked = edited(answer.change, situation.targets, where, surfaces)
     for name, value in checked.items():
         if surface_of(name) == "settings" and value not in situation.space[name]:
             raise InvalidProposal(f"{name} may be any of {list(situation.space[name])}, not {_quoted(str(value))}")
@@ -246,7 +248,11 @@ def _rules(surfaces: Sequence[Surface]) -> str:
 
 
 def _read(path: Path) -> str:
-    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+    if not path.is_file():
+        return ""
+    if (size := path.stat().st_size) > MAX_FILE:
+        raise InvalidProposal(f"the agent left {path.name} with {size:,} bytes; at most {MAX_FILE:,} are read")
+    return path.read_text(encoding="utf-8", errors="replace")
 
 
 def _quoted(text: str) -> str:

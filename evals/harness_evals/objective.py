@@ -1,7 +1,6 @@
 """Objective of a comparison: the quality of a run, weighed against its cost, as `quality - 0.01*live_calls`."""
 
 import ast
-import math
 import operator
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
@@ -75,7 +74,9 @@ def _formula(node: ast.expr) -> Formula:
             nearest = get_close_matches(name, NAMES, n=1, cutoff=0.0)[0]
             raise InvalidInput(f"the objective has {name!r}, which is not measured; did you mean {nearest}? {_FORM}")
         case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
-            return _number(float(number) if abs(number) <= MAX_NUMBER else math.inf)
+            if abs(number) > MAX_NUMBER:
+                raise InvalidInput(f"a number of the objective is beyond {MAX_NUMBER:,.0f}; choose a smaller one")
+            return lambda _: float(number)
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             of = _formula(operand)
             return lambda known: -of(known)
@@ -85,9 +86,3 @@ def _formula(node: ast.expr) -> Formula:
             operation, one, other = _OPERATIONS[type(sign)], _formula(left), _formula(right)
             return lambda known: operation(one(known), other(known))
     raise InvalidInput(f"the objective has {ast.unparse(node)!r:.60}, which it may not; {_FORM}")
-
-
-def _number(value: float) -> Formula:
-    if math.isinf(value):
-        raise InvalidInput(f"a number of the objective is beyond {MAX_NUMBER:,.0f}; choose a smaller one")
-    return lambda _: value

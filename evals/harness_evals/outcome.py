@@ -1,6 +1,7 @@
 """Outcome of one run of a task: all that scorers use, as logged."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
@@ -33,6 +34,16 @@ class Cost(Struct, frozen=True):
     live_calls: int
     tokens: int
     seconds: float
+
+
+def total_cost(costs: Iterable[Cost]) -> Cost:
+    """Return the sum of costs."""
+    found = list(costs)
+    return Cost(
+        sum(each.live_calls for each in found),
+        sum(each.tokens for each in found),
+        math.fsum(each.seconds for each in found),
+    )
 
 
 class Round(Struct, frozen=True):

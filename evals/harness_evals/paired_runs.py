@@ -43,7 +43,7 @@ class Comparing(Struct):
 
 class PairedRuns:
     """Runs both sides of comparisons through `run`, with the evaluations in `folder`. `at` is the present time for
-    expiry; `counted` gets a number of runs that are done, and how the comparison is shown.
+    expiry; `progress` gets how the comparison is shown, and the numbers of runs that are done and expected.
     """
 
     def __init__(self, run: Runner, folder: Path, options: Options, *, at: float) -> None:
@@ -77,23 +77,23 @@ class PairedRuns:
         """Run both sides on tasks, in turns, for the repeats `times`, until one crashes. Runs that are there are not
         repeated. `every` are the tasks that the comparison may come to run.
         """
-        wanted = list[tuple[Side, Job]]()
+        wanted = dict[int, tuple[Side, int, Job]]()
         for repeat in times:
             for place, task in enumerate(tasks):
                 for side in sides if (place + repeat) % 2 == 0 else sides[::-1]:
-                    if not side.has(task, repeat):
-                        wanted.append((side, self._job(comparing, side, task, repeat)))
-                    else:
+                    if side.has(task, repeat):
                         self.done += 1
+                    else:
+                        job = self._job(comparing, side, task, repeat)
+                        wanted[id(job)] = side, repeat, job
         self._show(comparing)
         writers: dict[str, LogWriter] = {}
-        by_job = {id(job): side for side, job in wanted}
         try:
-            for job, outcome in self._run([job for _, job in wanted]):
-                side = by_job[id(job)]
+            for job, outcome in self._run([job for _, _, job in wanted.values()]):
+                side, repeat, _ = wanted[id(job)]
                 self.done += 1
                 self._show(comparing)
-                entry = scored(job.task, replace(outcome, repeat=outcome.repeat % EPOCHS % (EPOCHS // 2)))
+                entry = scored(job.task, replace(outcome, repeat=repeat))
                 if side.name not in writers:
                     writers[side.name] = self._writer(comparing, side, every)
                 writers[side.name].write(entry)

@@ -13,7 +13,7 @@ from msgspec import Struct
 from harness.errors import InvalidInput
 from harness.settings import read_mapping
 from harness_evals.edits import edited, is_edit
-from harness_evals.space import SURFACES, Changes, Space, Surface, checked_changes, every
+from harness_evals.space import SURFACES, Changes, Space, Surface, check_surfaces, checked_changes, every
 
 MAX_TRIES = 200
 """Draws after which a proposer that only repeats itself is exhausted."""
@@ -148,6 +148,7 @@ class FromFile:
         self._listed = [_listed(each, f"{path}, experiment {n}", n, surfaces) for n, each in enumerate(found, start=1)]
         self._made = 0
         self._path = path
+        self._surfaces = surfaces
 
     def propose(self, situation: Situation) -> Proposal | None:
         """See `Proposer.propose`."""
@@ -160,7 +161,7 @@ class FromFile:
             return None
         listed = self._listed[self._made]
         self._made += 1
-        changes = edited(listed.changes, situation.targets)
+        changes = edited(listed.changes, situation.targets, str(self._path), self._surfaces)
         return Proposal({**situation.best, **changes}, listed.idea, listed.hypothesis)
 
 
@@ -176,7 +177,7 @@ def _listed(entry: Mapping[str, Any], where: str, number: int, surfaces: Sequenc
         raise InvalidInput(f"{where} changes nothing; write `change:` and a mapping from targets to values")
     edits = {target: value for target, value in changes.items() if is_edit(value)}
     plain = {target: value for target, value in changes.items() if target not in edits}
-    checked_changes(dict.fromkeys(edits, "-"), where, surfaces)
+    check_surfaces(edits, where, surfaces)
     words = [str(entry[name])[:MAX_IDEA] if "change" in entry and name in entry else "" for name in _WORDS]
     idea = f"{words[0]} (entry {number})" if words[0] else f"entry {number}"
     return Proposal({**edits, **checked_changes(plain, where, surfaces)}, idea, words[1])

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeGuard
 
 from msgspec import Meta, Struct
 
@@ -96,7 +96,7 @@ class RecordedWeb:
         return self._worker.extract(body, "text/html; charset=utf-8").page_at(url)
 
 
-def is_recorded(engine: str | None) -> bool:
+def is_recorded(engine: str | None) -> TypeGuard[str]:
     """Return whether a task's engine is a recorded web."""
     return engine is not None and engine.startswith(RECORDED)
 

@@ -19,7 +19,7 @@ from harness.research.stage_traces import stages_of
 from harness.settings import Settings, is_secret
 from harness.settings.mode import Mode
 from harness_evals.outcome import Cited, Cost, Outcome, Round
-from harness_evals.stages import adopt, keep, keep_task
+from harness_evals.stages import keep, keep_task
 from harness_evals.streams import joined, stages_of_stream
 from harness_evals.task_app import app_for, fresh_app, indexed
 from harness_evals.tasks import Task
@@ -65,8 +65,6 @@ def run_task(app: App, task: Task, repeat: int = 0, reports: Path | None = None)
         with fresh_app(app) as fresh:
             parts = (run_task(indexed(fresh, part), part, repeat, reports) for part in task.parts)
             stream = joined(task, repeat, parts)
-            texts = {name for part in stream.parts for name in part.digests.values()}
-            adopt(app.settings.data_dir, fresh.settings.data_dir, texts)
         digests = keep(app.settings.data_dir, stages_of_stream(stream)) if stream.parts else {}
         return structs.replace(stream, digests=digests)
     started = time.perf_counter()

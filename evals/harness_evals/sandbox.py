@@ -34,7 +34,7 @@ MAX_KEPT = 200_000
 MAX_ENTRIES = 50_000
 """Files in folders to write after which a program is killed."""
 LOOK_SECONDS = 0.5
-"""Seconds between two looks at what a program has written."""
+"""Least seconds between two looks at what a program has written."""
 UNSANDBOXED = (
     "--allow-unsandboxed runs it all the same, with limits of time and memory, but with your network and your rights"
 )
@@ -94,6 +94,7 @@ class Sandbox:
     ) -> None:
         self._limits = limits
         self._write = write
+        self._looked = time.monotonic()
         self._own = Path(tempfile.mkdtemp(prefix="harness-sandbox-"))
         life, self._lifeline = os.pipe()
         scratch = "/tmp" if confined else str(self._own)  # noqa: S108 - its own
@@ -150,13 +151,21 @@ class Sandbox:
         with selectors.DefaultSelector() as selector:
             selector.register(output, selectors.EVENT_READ)
             while (left := end - time.monotonic()) > 0:
-                if selector.select(min(left, LOOK_SECONDS)):
+                ready = selector.select(min(left, LOOK_SECONDS))
+                self._look()
+                if ready:
                     return os.read(output.fileno(), 65_536)
-                if too_much(self._write, self._limits.written):
-                    raise WroteTooMuch(f"it wrote more than {self._limits.written:,} bytes and was killed")
                 if self.status is not None:  # an abandoned process may still hold the pipe
                     return b""
         raise TimeoutError
+
+    def _look(self) -> None:
+        """Check what the program has written to its folders, at most once in `LOOK_SECONDS`."""
+        if time.monotonic() - self._looked < LOOK_SECONDS:
+            return
+        if too_much(self._write, self._limits.written):
+            raise WroteTooMuch(f"it wrote more than {self._limits.written:,} bytes and was killed")
+        self._looked = time.monotonic()
 
     def write(self, content: bytes, end: float) -> None:
         """Give input to an interactive program.
@@ -180,9 +189,7 @@ class Sandbox:
     def close(self) -> None:
         """Kill the program and all that it started."""
         os.close(self._lifeline)
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
+        kill_group(self._process)
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 with suppress(OSError):
@@ -196,6 +203,13 @@ class Sandbox:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
+
+
+def kill_group(process: subprocess.Popen[bytes]) -> None:
+    """Kill all processes of the session that a process leads, and wait for its end."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 def run(

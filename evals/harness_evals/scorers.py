@@ -195,7 +195,8 @@ def weights_for(task: Task, weights: Mapping[str, float] = WEIGHTS) -> dict[str,
     """
     if not task.answerable:
         return {refused.__name__: 1.0}
-    applying = {name: weights.get(name, 0.0) for name in SCORERS if _applies(name, task)}
+    asked = (task, *task.parts)
+    applying = {name: weights.get(name, 0.0) for name in SCORERS if any(_applies(name, each) for each in asked)}
     given = {str(name): weight for name, weight in task.weights.items()}
     if lost := [name for name in given if name not in applying]:
         raise InvalidInput(f"{task.id} gives a weight to {lost[0]}, which does not apply to it; remove the weight")
@@ -252,8 +253,7 @@ def score(task: Task, outcome: Outcome, weights: Mapping[str, float] = WEIGHTS) 
 
 
 def _applies(name: str, task: Task) -> bool:
-    """Return whether a scorer applies to a task, or to a question of its stream."""
-    return name not in NEEDS or any(NEEDS[name](each) for each in (task, *task.parts))
+    return name not in NEEDS or NEEDS[name](task)
 
 
 def _value(name: str, task: Task, outcome: Outcome) -> float:

@@ -82,7 +82,7 @@ class Side(Struct):
                 yield TaskState(task.id, task.title, entry.total or 0.0, scores, missed, _report(entry.outcome))
 
     def _of(self, task: Task) -> list[Entry]:
-        return [each for (id_, _), each in sorted(self.entries.items()) if id_ == task.id]
+        return [self.entries[place] for place in sorted(each for each in self.entries if each[0] == task.id)]
 
 
 def differs(one: Side, other: Side, tasks: Sequence[Task]) -> bool:
@@ -140,8 +140,8 @@ def _said(side: Side, task: Task) -> list[float]:
 
 def _nuggets(task: Task, outcome: Outcome) -> list[tuple[str, bool]]:
     """Return each nugget of a task, or of the questions of a stream, and whether the report says it."""
-    if task.parts:
-        pairs = zip(task.parts, outcome.parts, strict=False)
+    if parts := task.parts:
+        pairs = zip(parts, outcome.parts, strict=False)
         return [found for part, of_part in pairs for found in _nuggets(part, of_part)]
     said = [comparable(cited.sentence) for cited in outcome.citations]
     return [(nugget.says, is_said(nugget, said)) for nugget in task.nuggets]

@@ -1,6 +1,6 @@
 """Search space of experiments: what an experiment may change, and the values of settings."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
@@ -84,12 +84,9 @@ def checked_changes(changes: Changes, where: str, surfaces: Sequence[Surface] = 
         InvalidInput: a target of none of these surfaces, an unknown setting, one that no experiment may change, or a
             value out of range; the message has `where`.
     """
+    check_surfaces(changes, where, surfaces)
     for target, value in changes.items():
-        if (surface := surface_of(target)) not in surfaces:
-            raise InvalidInput(
-                f"{where}: {target} belongs to {surface}, which this loop does not change; pass --surface {surface}"
-            )
-        if surface != "settings" and not isinstance(value, str):
+        if surface_of(target) != "settings" and not isinstance(value, str):
             raise InvalidInput(f"{where}: the value of {target} must be its whole new text")
     if forbidden := sorted(changes.keys() & UNTOUCHABLE):
         raise InvalidInput(f"{where}: an experiment cannot change {', '.join(forbidden)}")
@@ -99,6 +96,19 @@ def checked_changes(changes: Changes, where: str, surfaces: Sequence[Surface] = 
         if texts := texts_of(changes, group):
             checked({group: texts}, where)
     return {**{name: value for name, value in changes.items() if name not in plain}, **found}
+
+
+def check_surfaces(targets: Iterable[str], where: str, surfaces: Sequence[Surface]) -> None:
+    """Check that targets belong to these surfaces.
+
+    Raises:
+        InvalidInput: one does not; the message has `where`.
+    """
+    for target in targets:
+        if (surface := surface_of(target)) not in surfaces:
+            raise InvalidInput(
+                f"{where}: {target} belongs to {surface}, which this loop does not change; pass --surface {surface}"
+            )
 
 
 def surface_of(target: str) -> Surface:

@@ -9,7 +9,7 @@ import logging
 import re
 import time
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from hashlib import sha256
@@ -80,13 +80,10 @@ def text_of(data_dir: Path, name: str) -> str | None:
     if name == digest(""):
         return ""
     content = _read(_folder(data_dir) / f"{name}{SUFFIX}") if _DIGEST.fullmatch(name) else None
-    text = content.decode(errors="replace") if content is not None else ""
-    return text if content is not None and digest(text) == name else None
-
-
-def adopt(data_dir: Path, other: Path, names: Iterable[str]) -> None:
-    """Store the texts with these digests that another data directory has; anything else in it is ignored."""
-    keep(data_dir, {name: text for name in names if (text := text_of(other, name)) is not None})
+    if content is None:
+        return None
+    text = content.decode(errors="replace")
+    return text if digest(text) == name else None
 
 
 def prune(data_dir: Path, *, now: float | None = None) -> int:

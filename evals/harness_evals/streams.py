@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterable
 from itertools import chain
 
-from harness_evals.outcome import STAGES, Cost, Outcome
+from harness_evals.outcome import STAGES, Outcome, total_cost
 from harness_evals.tasks import Task
 
 
@@ -15,12 +15,7 @@ def joined(task: Task, repeat: int, parts: Iterable[Outcome]) -> Outcome:
         done.append(part)
         if part.error:
             break
-    costs = [part.cost for part in done]
-    cost = Cost(
-        sum(each.live_calls for each in costs),
-        sum(each.tokens for each in costs),
-        math.fsum(each.seconds for each in costs),
-    )
+    cost = total_cost(part.cost for part in done)
     if error := done[-1].error:
         return Outcome(task.id, repeat, cost=cost, error=f"question {len(done)}: {error}")
     return Outcome(

@@ -244,7 +244,8 @@ def find_log(folder: Path, name: str) -> Path:
         return found[0]
     if found:
         raise InvalidInput(f"{name!r} may be any of {', '.join(log.stem for log in found[:5])}; write more of it")
-    raise InvalidInput(f"no evaluation {name!r} in {folder}; `harness eval list` shows them")
+    hint = "`harness eval list` shows them" if logs else "`harness eval run` makes one"
+    raise InvalidInput(f"no evaluation {name!r} in {folder}; {hint}")
 
 
 def _scores(log: Log, name: str) -> Scores:

@@ -10,9 +10,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from harness.app import App
+from harness.core.origins import RunOrigin
 from harness.errors import InvalidInput
 from harness.identity import LOCAL
-from harness.ports import Embedder, PageReader, SearchEngine
+from harness.ports import Embedder, PageReader, Progress, SearchEngine, silent
 from harness.settings import Settings
 from harness.settings.mode import Mode
 from harness.sources.from_settings import Sources
@@ -66,16 +67,16 @@ def app_for(app: App, task: Task) -> Iterator[App]:
     Raises:
         InvalidInput: the recorded web cannot be read.
     """
-    recorded = task.engine is not None and is_recorded(task.engine)
+    web = open_web(task.engine) if is_recorded(task.engine) else None
     changes = {name: value for name, value in task.settings.items() if _is_default(app.settings, name)}
-    if not (recorded or changes or task.at):
+    if not (web is not None or changes or task.at):
         yield app
         return
-    if recorded:
+    if web is not None:
         changes["offline"] = False  # nothing recorded is on the network
     with app.serving(app.identity, at=task.now, **changes) as served:
-        if task.engine is not None and recorded:
-            served.sources = _RecordedSources(served, open_web(task.engine))
+        if web is not None:
+            served.sources = _RecordedSources(served, web)
         yield served
 
 
@@ -85,17 +86,25 @@ def fresh_app(app: App) -> Iterator[App]:
     own. What means the same is answered from the cache, and passages are reused, as the settings say. One call at a
     time: of equally good passages, the library returns the one that was stored first.
     """
-    settings = replace(app.settings, semantic=True, research_cache=None, concurrency=1, store=None, token=None)
-    with tempfile.TemporaryDirectory(prefix="harness-stream-") as folder:
-        database = Path(folder) / "stream.db"
-        with App(settings, Mode(origin="user"), database=database, identity=LOCAL, progress=app.progress) as fresh:
-            fresh.models = app.models
-            yield fresh
+    settings = replace(app.settings, semantic=True, research_cache=None, concurrency=1)
+    with empty_app(settings, "user", app.progress) as fresh:
+        fresh.models = app.models
+        yield fresh
+
+
+@contextmanager
+def empty_app(settings: Settings, origin: RunOrigin, progress: Progress = silent) -> Iterator[App]:
+    """Yield an app with an empty cache and library, deleted afterwards, in place of those of the settings."""
+    settings = replace(settings, store=None, token=None)
+    with tempfile.TemporaryDirectory(prefix="harness-eval-") as folder:
+        database = Path(folder) / "empty.db"
+        with App(settings, Mode(origin=origin), database=database, identity=LOCAL, progress=progress) as app:
+            yield app
 
 
 def indexed(app: App, task: Task) -> App:
-    """Return the app after its library has indexed all that was read before a task. A search allows itself one second
-    for that, which is enough or not by the speed of the machine.
+    """Return the app after its library has indexed all that was read before a task. A search spends at most one second
+    on that, so its results would depend on the speed of the machine.
     """
     with app_for(app, task) as served:
         served.library.index.update(seconds=inf)

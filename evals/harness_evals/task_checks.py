@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
+from harness.core.search_engines import PYTHON_DOCS
 from harness.core.text import sentences
 from harness.errors import InvalidInput
 from harness_evals.recorded_web import is_recorded, open_web
@@ -19,8 +20,6 @@ from harness_evals.tasks import (
     load_tasks,
     read_task,
 )
-
-PYTHON_DOCS = "corpus:python-docs"
 
 
 def check_tasks(folder: Path = TASKS_DIR) -> list[str]:
@@ -88,4 +87,4 @@ def _documents(engine: str | None) -> Mapping[str, str] | None:
 
         docs = PythonDocs()
         return {document.href: document.text for part in docs.parts() for document in docs.read(part)}
-    return open_web(engine).texts() if engine and is_recorded(engine) else None
+    return open_web(engine).texts() if is_recorded(engine) else None

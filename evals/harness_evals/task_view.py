@@ -15,10 +15,11 @@ from harness.research.gathering import Search
 from harness_evals.differences import Line, Piece, difference
 from harness_evals.log import Entry, Log
 from harness_evals.outcome import Cited, Cost, Outcome, Round, Stage
-from harness_evals.scorers import weights_for
+from harness_evals.promises import avoided, disagreement_shown, short_answer
+from harness_evals.scorers import refused, structure, weights_for
 from harness_evals.stages import task_of, text_of
 from harness_evals.suite import differing_stage, last_entries
-from harness_evals.tasks import Nugget, Task, comparable, has_side, is_said
+from harness_evals.tasks import Nugget, Task, comparable, is_said
 
 MAX_TEXT = 10_000
 MAX_SOURCES = 200
@@ -132,14 +133,14 @@ class StageView(Struct, frozen=True):
     message: str = ""
 
 
-def task_view(log: Log, name: str, task_id: str, number: int, data_dir: Path) -> TaskView:
-    """Return run `number` (from 1) of a task of the evaluation `name`.
+def task_view(log: Log, task_id: str, number: int, data_dir: Path) -> TaskView:
+    """Return run `number` (from 1) of a task of an evaluation.
 
     Raises:
         NotFound: the evaluation has no such task, or no such run.
     """
     entries = runs_of(log, task_id)
-    entry = _numbered(entries, number, f"{name} has", task_id)
+    entry, name = _numbered(entries, number, log, task_id), log.header.id
     task = task_of(data_dir, log.header.tasks[task_id])
     view = _view(entry.outcome, task, name)
     asked = task.parts if task else (None,) * len(entry.outcome.parts)
@@ -167,7 +168,7 @@ def _view(outcome: Outcome, task: Task | None, name: str) -> TaskView:
         engine=_text(task.engine or "") if task else "",
         answerable=task.answerable if task else True,
         nuggets=nuggets,
-        demands=_demands(task, outcome) if task and not outcome.error else (),
+        demands=_demands(task, outcome) if task and whole and not outcome.error else (),
         sentences=_sentences(outcome, nuggets) if whole else (),
         sources=_sources(task, outcome) if whole else (),
         limits=tuple(_text(limit) for limit in outcome.limits[:MAX_ROUNDS]),
@@ -188,9 +189,7 @@ def stage_view(first: Log, second: Log, task_id: str, number: int, data_dir: Pat
     Raises:
         NotFound: one of them has no such task, or no such run.
     """
-    one, other = (
-        _numbered(runs_of(log, task_id), number, f"{log.header.id} has", task_id).outcome for log in (first, second)
-    )
+    one, other = (_numbered(runs_of(log, task_id), number, log, task_id).outcome for log in (first, second))
     if not one.digests or not other.digests:
         which = first if not one.digests else second
         return StageView(task_id, number, None, (), f"the run of {which.header.id} failed, so it has no stages")
@@ -227,10 +226,10 @@ def runs_of(log: Log, task_id: str) -> list[Entry]:
     return sorted(found, key=lambda entry: entry.outcome.repeat)
 
 
-def _numbered(entries: Sequence[Entry], number: int, whose: str, task_id: str) -> Entry:
+def _numbered(entries: Sequence[Entry], number: int, log: Log, task_id: str) -> Entry:
     if not 1 <= number <= len(entries):
         count = f"{len(entries)} run{'' if len(entries) == 1 else 's'}"
-        raise NotFound(f"{whose} {count} of {task_id}, so none with number {number}")
+        raise NotFound(f"{log.header.id} has {count} of {task_id}, so none with number {number}")
     return entries[number - 1]
 
 
@@ -254,22 +253,21 @@ def _nugget(nugget: Nugget, said: Sequence[str]) -> NuggetView:
 
 
 def _demands(task: Task, outcome: Outcome) -> tuple[Demand, ...]:
-    text, found = outcome.text, []
+    """Return what else the task asks; the scorers decide whether it is met."""
+    found = list[tuple[str, float]]()
     if task.structure is not None:
-        there, exactly, least = len(outcome.sections), task.structure.exactly, task.structure.at_least
-        wanted = f"exactly {exactly}" if exactly is not None else f"at least {least}"
-        met = there == exactly if exactly is not None else there >= (least or 1)
-        found.append(Demand(f"sections: {wanted}; the report has {there}", met))
+        exactly = task.structure.exactly
+        wanted = f"exactly {exactly}" if exactly is not None else f"at least {task.structure.at_least}"
+        found.append((f"sections: {wanted}; the report has {len(outcome.sections)}", structure(task, outcome)))
     if task.short_answer:
-        met = any(has_side(text, form) for form in task.short_answer)
-        found.append(Demand(f"short answer: {' or '.join(task.short_answer)}", met))
+        found.append((f"short answer: {' or '.join(task.short_answer)}", short_answer(task, outcome)))
     for sides in task.disagrees:
-        shown = " and ".join(str(side) for side in sides)
-        found.append(Demand(f"shows that sources disagree: {shown}", all(has_side(text, side) for side in sides)))
-    found += [Demand(f"does not say: {wording}", not has_side(text, wording)) for wording in task.avoid]
+        asked = f"shows that sources disagree: {' and '.join(map(str, sides))}"
+        found.append((asked, disagreement_shown(replace(task, disagrees=(sides,)), outcome)))
+    found += [(f"does not say: {each}", avoided(replace(task, avoid=(each,)), outcome)) for each in task.avoid]
     if not task.answerable:
-        found.append(Demand("no report: the sources do not answer the question", not outcome.citations))
-    return tuple(Demand(_text(each.what), each.met) for each in found)
+        found.append(("no report: the sources do not answer the question", refused(task, outcome)))
+    return tuple(Demand(_text(what), score == 1) for what, score in found)
 
 
 def _sentences(outcome: Outcome, nuggets: Sequence[NuggetView]) -> tuple[SentenceView, ...]:

@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 
@@ -12,6 +12,7 @@ from harness_evals import sandbox
 
 SECONDS = {"ruff": 60.0, "mypy": 600.0, "tests": 900.0}
 """Time limit of each check."""
+_EXAMPLES = "/tmp/hypothesis"  # noqa: S108 - in the sandbox, whose /tmp is its own
 MARKS = "not full and not slow and not postgres"
 MAX_SAID = 300
 """Characters of a reason."""
@@ -71,7 +72,7 @@ def _first_failure(root: Path, programs: Mapping[str, Sequence[str]], cache: Pat
             read=[root],
             write=[cache] if name == "mypy" else [],
             folder=root,
-            environment={"PYTHONPATH": f"{root}:{root / 'evals'}", "HYPOTHESIS_STORAGE_DIRECTORY": "/tmp/hypothesis"},  # noqa: S108
+            environment={"PYTHONPATH": f"{root}:{root / 'evals'}", "HYPOTHESIS_STORAGE_DIRECTORY": _EXAMPLES},
             confined=confined,
         )
         if ended.killed:
@@ -103,15 +104,11 @@ def _importing(root: Path, path: str) -> list[str]:
         rf"|from {re.escape(parent)} import .*\b{re.escape(name)}\b)",
         re.MULTILINE,
     )
-    return [str(each.relative_to(root)) for each in _test_files(root) if pattern.search(_text_of(each))]
-
-
-def _test_files(root: Path) -> Iterator[Path]:
-    yield from sorted((root / "tests").rglob("test_*.py"))
-
-
-def _text_of(path: Path) -> str:
-    return path.read_text(encoding="utf-8", errors="replace")
+    return [
+        str(each.relative_to(root))
+        for each in sorted((root / "tests").rglob("test_*.py"))
+        if pattern.search(each.read_text(encoding="utf-8", errors="replace"))
+    ]
 
 
 def _reason(name: str, ended: sandbox.Ended) -> str:

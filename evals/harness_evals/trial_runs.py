@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 MAX_ANSWER = 32 * 2**20
 """Bytes of an answer: an outcome and the texts of its stages."""
+MAX_OUTCOME = 4 * 2**20
+"""Bytes of an outcome: it is scored here, and must fit into a line of a log."""
 MAX_WRITTEN = 2**30
 """Bytes that a trial may add to its copy of the store."""
 MAX_ERROR = 500
@@ -240,13 +242,15 @@ def _request(job: Job, data: Path) -> dict[str, Any]:
 
 
 def _accepted(answer: _Answer, job: Job, seconds: float) -> Outcome:
-    """Return an answer's outcome under its task's name, with a time that it can have taken; store its texts.
+    """Return an answer's outcome under its task's name, with at most the seconds measured here; store its texts.
 
     Raises:
         ValueError: it is not an answer to this job.
     """
     outcome, task = answer.outcome, job.task
     cost = replace(outcome.cost, seconds=min(outcome.cost.seconds, seconds))
+    if len(msgspec.json.encode(outcome)) > MAX_OUTCOME:
+        raise ValueError(f"the process answered with an outcome of more than {MAX_OUTCOME:,} bytes")
     if (outcome.task, outcome.repeat) != (_name(job), job.repeat):
         raise ValueError("the process answered for another task")
     for each in (outcome, *outcome.parts):

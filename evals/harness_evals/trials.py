@@ -37,4 +37,4 @@ class CodeTrials(Protocol):
         """
 
     def restore(self, commit: str) -> None:
-        """Go back to this kept commit (empty: the start), if a stop left a later one."""
+        """Go back to this kept commit (empty: the start), and remove the copies that a stop left."""

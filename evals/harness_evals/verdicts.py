@@ -230,11 +230,16 @@ def _passes(finding: Finding) -> bool:
     return finding in {"better", "equal but simpler"}
 
 
-def _in_words(split: str, found: Comparison) -> str:
+def figures(found: Comparison, tasks: str = "tasks") -> str:
+    """Return a comparison in words."""
     return (
-        f"{split}: {found.difference:+.3f} on {found.tasks} tasks, of which {found.differ} differ "
+        f"{found.difference:+.3f} on {found.tasks} {tasks}, of which {found.differ} differ "
         f"(95 % interval {found.low:+.3f} to {found.high:+.3f}, p {found.p:.3g})"
     )
+
+
+def _in_words(split: str, found: Comparison) -> str:
+    return f"{split}: {figures(found)}"
 
 
 def _why(finding: Finding, tune: Comparison, alpha: float, margin: float) -> str:

@@ -1,33 +1,28 @@
-"""Workshop of an agent: copies of the program in which it edits the texts that may change."""
+"""Copies of the program in which an agent edits the texts that may change."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
 
-from msgspec import Struct
-
 from harness_evals.proposers import Situation
 from harness_evals.space import code_of
 from harness_evals.trials import CodeTrials
 
 
-class Workshop(Struct, frozen=True):
-    """Maker of copies of a checkout, with the changes kept so far."""
-
-    code: CodeTrials
-
-    @contextmanager
-    def __call__(self, situation: Situation) -> Iterator[tuple[Path, Mapping[str, Path]]]:
-        """Yield the folder of a copy and the file of each target in it, with its present text."""
-        trial = self.code.trial(len(situation.tried) + 1, code_of(situation.best))
-        try:
-            paths = {target: trial.root / place_of(target) for target in situation.targets}
-            for target, path in paths.items():
-                path.write_text(situation.targets[target], encoding="utf-8")
-            yield trial.root, paths
-        finally:
-            trial.discard()
+@contextmanager
+def copy_to_edit(code: CodeTrials, situation: Situation) -> Iterator[tuple[Path, Mapping[str, Path]]]:
+    """Yield the folder of a copy with the changes kept so far, and the file of each target in it, with its present
+    text.
+    """
+    trial = code.trial(len(situation.tried) + 1, code_of(situation.best))
+    try:
+        paths = {target: trial.root / place_of(target) for target in situation.targets}
+        for target, path in paths.items():
+            path.write_text(situation.targets[target], encoding="utf-8")
+        yield trial.root, paths
+    finally:
+        trial.discard()
 
 
 def place_of(target: str) -> str:

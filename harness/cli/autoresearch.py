@@ -13,7 +13,7 @@ from harness.cli import completion
 from harness.cli.autoresearch_options import BudgetOptions, CodeOptions, LoopOptions, RunnerOptions, SourceOptions
 from harness.cli.autoresearch_output import as_json as journal_as_json
 from harness.cli.autoresearch_output import confirmation_line, experiment_line, floor_line, print_journal
-from harness.cli.autoresearch_plan import checkout, found_loop, plan, proposer_for, task_names
+from harness.cli.autoresearch_plan import checkout, plan, proposer_for, task_names
 from harness.cli.command_session import Session, with_session
 from harness.cli.groups import group
 from harness.cli.options import JsonOption, TasksDirOption, TasksOption
@@ -123,6 +123,7 @@ def autoresearch(
             ) as loop,
         ):
             session.note(f"loop {begun.id}; journal and results are in {folder}; stop it with `touch {folder}/stop`")
+            session.note(f"if it is interrupted, continue it with `harness autoresearch --resume {begun.id}`")
             session.note(_estimate(loop, usual))
             _run_loop(session, loop, bars)
     journal = read_journal(folder)
@@ -182,14 +183,14 @@ def confirm(
     with ProgressBars() as bars:
         bars.visible &= not session.quiet
         code = checkout(journal.begun, journal.folder, changed, settings) if code_of(journal.best) else None
-        trials = (code.first(), code.trial(0, {})) if code is not None else ()
-        try:
-            with _runner(runner, code) as run:
-                roots = (trials[0].root, trials[1].root) if trials else None
-                found = confirmed(journal, further, settings, run, trials=roots, progress=bars)
-        finally:
-            for trial in trials:
-                trial.discard()
+        with ExitStack() as opened:
+            roots = None
+            if code is not None:
+                opened.callback((first := code.first()).discard)
+                opened.callback((kept := code.kept(journal.commit)).discard)
+                roots = first.root, kept.root
+            run = opened.enter_context(_runner(runner, code))
+            found = confirmed(journal, further, settings, run, trials=roots, progress=bars)
     if as_json:
         print_json(to_builtins(found))
     else:
@@ -222,14 +223,14 @@ def apply(
         from harness_evals.code_trials import apply as apply_code
         from harness_evals.code_trials import checkout_of_program
 
-        done += apply_code(checkout_of_program(), journal.begun.id)
+        done += apply_code(checkout_of_program(), journal.begun.id, journal.commit)
     done += apply_settings(session.load().config_path, journal.best)
     for line in done or ["all of it was applied before; nothing was changed"]:
         typer.echo(line)
 
 
 @contextmanager
-def _runner(options: RunnerOptions, code: "Checkout | None" = None) -> "Iterator[Runner]":
+def _runner(options: RunnerOptions, code: "Checkout | None") -> "Iterator[Runner]":
     """Yield a runner of jobs: in processes, so that a job may hang, die, or take all memory; or on a Dask scheduler.
     Jobs of changed code run in sandboxed processes.
     """
@@ -283,7 +284,6 @@ def _usual_seconds(folder: Path, *, with_model: bool) -> float:
 
 
 def _journal(session: Session, loop: str) -> "Journal":
-    from harness_evals.journal import FOLDER, journals_in, read_journal
+    from harness_evals.journal import FOLDER, find_loop, read_journal
 
-    folder = session.load().settings.data_dir / FOLDER
-    return read_journal(found_loop(journals_in(folder), loop, folder))
+    return read_journal(find_loop(session.load().settings.data_dir / FOLDER, loop))

@@ -115,10 +115,11 @@ class BudgetOptions(Options):
         float | None, duration("--budget-seconds", bare="s", help="Start no experiment after this time: 30m, 8h.")
     ] = None
     budget_calls: Annotated[
-        int | None, typer.Option("--budget-calls", metavar="N", help="Start no experiment after N live calls.")
+        int | None, typer.Option("--budget-calls", metavar="N", min=0, help="Start no experiment after N live calls.")
     ] = None
     budget_tokens: Annotated[
-        int | None, typer.Option("--budget-tokens", metavar="N", help="Start no experiment after N model tokens.")
+        int | None,
+        typer.Option("--budget-tokens", metavar="N", min=0, help="Start no experiment after N tokens."),
     ] = None
 
 

@@ -87,8 +87,8 @@ def findings(journal: "Journal") -> list[str]:
         lines.append(confirmation_line(journal.confirmation))
     elif not journal.is_confirmed:
         lines.append(
-            "a gain that is unconfirmed is one on the loop's own tasks; whether it holds on others is not shown: "
-            "`harness autoresearch confirm` tests it on further tasks"
+            "an unconfirmed gain was measured on the loop's own tasks; whether it holds on others is not shown: "
+            "`harness autoresearch confirm` tests it"
         )
     return lines
 

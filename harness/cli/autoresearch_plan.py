@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -36,7 +37,7 @@ def plan(options: LoopOptions, source: SourceOptions, settings: "Settings") -> P
     Raises:
         InvalidInput: no such loop, proposer or surface, or an unusable file.
     """
-    from harness_evals.journal import FOLDER, journals_in, read_journal
+    from harness_evals.journal import FOLDER, find_loop, read_journal
     from harness_evals.journal import Options as Rules
     from harness_evals.loop import begin
     from harness_evals.space import DEFAULT_SPACE, checked_space, read_space
@@ -45,7 +46,7 @@ def plan(options: LoopOptions, source: SourceOptions, settings: "Settings") -> P
 
     folder, where = settings.data_dir / FOLDER, folder_of(options.tasks_dir)
     if options.resume is not None:
-        held = read_journal(found_loop(journals_in(folder), options.resume, folder))
+        held = read_journal(find_loop(folder, options.resume))
         journaled: Space = {name: tuple(values) for name, values in held.begun.space.items()}
         tasks = load_tasks(list(held.begun.tasks), where)
         space = checked_space(journaled, str(held.folder)) if journaled else {}
@@ -112,15 +113,16 @@ def checkout(begun: "Begun", folder: Path, changed: CodeOptions, settings: "Sett
     """
     if "code" not in begun.options.surfaces and begun.options.proposer != "agent":
         return None
-    from harness_evals import sandbox
     from harness_evals.code_trials import Checkout, checkout_of_program
     from harness_evals.trial_runs import check_settings
 
     declared = tuple(task_names(changed.code_files)) if changed.code_files else ()
-    unsandboxed = changed.allow_unsandboxed
+    made = Checkout(
+        checkout_of_program(), begun.id, folder, allow_unsandboxed=changed.allow_unsandboxed, declared=declared
+    )
     if "code" in begun.options.surfaces:
-        check_settings(settings, confined=sandbox.checked(allow_unsandboxed=unsandboxed))
-    return Checkout(checkout_of_program(), begun.id, folder, allow_unsandboxed=unsandboxed, declared=declared)
+        check_settings(settings, confined=made.confined)
+    return made
 
 
 def proposer_for(
@@ -146,28 +148,15 @@ def proposer_for(
                 raise InvalidInput("this loop reads its experiments from a file; pass --file FILE again")
             return proposers.FromFile(source.file, rules.surfaces)
         case "agent":
-            from harness_evals.workshop import Workshop
+            from harness_evals.workshop import copy_to_edit
 
             if source.agent is None or code is None:
                 raise InvalidInput("this loop asks an agent; pass --agent COMMAND again")
             log = app.settings.data_dir / "autoresearch" / begun.id / "agent.log"
             return model_proposers.FromAgent(
-                source.agent, rules.surfaces, Workshop(code), log, seconds=source.agent_seconds
+                source.agent, rules.surfaces, partial(copy_to_edit, code), log, seconds=source.agent_seconds
             )
     named = replace(app.settings, model=source.proposer_model or app.settings.model)
     if (model := app.models.with_settings(named).language_model) is None:
         raise InvalidInput("--proposer model needs a language model; pass --proposer-model, or set `model`")
     return model_proposers.FromModel(rules.surfaces, model, app.cache)
-
-
-def found_loop(folders: Sequence[Path], name: str, folder: Path) -> Path:
-    """Return the folder of the loop with this name, the start of one, or the newest for `last`.
-
-    Raises:
-        InvalidInput: there is none, or there are several.
-    """
-    found = folders[:1] if name == "last" else [each for each in folders if each.name.startswith(name)]
-    if len(found) != 1:
-        several = f"{name!r} may be {', '.join(each.name for each in found[:5])}; give more of the id"
-        raise InvalidInput(several if found else f"no loop {name!r} in {folder}; start one with `harness autoresearch`")
-    return found[0]

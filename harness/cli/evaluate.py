@@ -135,7 +135,7 @@ def score(
     """Score an evaluation again, without running anything."""
     from harness_evals import suite
 
-    log, _ = log_named(session, evaluation)
+    log = log_named(session, evaluation)
     with _judge(session.load().settings, judge) as grading:
         show_scores(suite.rescored(log, _tasks("", tasks_dir), _weights(weights), grading), as_json=as_json)
 

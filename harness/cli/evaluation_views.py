@@ -98,7 +98,7 @@ def show(
       harness eval show last T_A
       harness eval show 20261122-081242-46f0ea:3:candidate T_A --json
     """
-    log, name = log_named(session, evaluation)
+    log = log_named(session, evaluation)
     if not task:
         show_scores(log, objective, as_json=as_json)
         return
@@ -107,7 +107,7 @@ def show(
     from harness.cli.task_run_text import print_task_run
     from harness.server.api.task_runs import task_run_response
 
-    view = task_view(log, name, task, repeat, session.load().settings.data_dir)
+    view = task_view(log, task, repeat, session.load().settings.data_dir)
     if as_json:
         print_json(task_run_response(view).model_dump(mode="json"))
     else:
@@ -134,11 +134,11 @@ def compare(
       harness eval compare 20261122-1015 last
       harness eval compare 20261122-1015 last T_A
     """
-    (one, _), (other, _) = log_named(session, first), log_named(session, second)
+    logs = log_named(session, first), log_named(session, second)
     if task:
-        _compare_task(session, (one, other), task, repeat, as_json=as_json)
+        _compare_task(session, logs, task, repeat, as_json=as_json)
     else:
-        _compare_all((one, other), as_json=as_json)
+        _compare_all(logs, as_json=as_json)
 
 
 def _compare_task(session: Session, logs: "tuple[Log, Log]", task: str, number: int, *, as_json: bool) -> None:
@@ -157,13 +157,14 @@ def _compare_task(session: Session, logs: "tuple[Log, Log]", task: str, number: 
 def _compare_all(logs: "tuple[Log, Log]", *, as_json: bool) -> None:
     from harness_evals import suite
 
-    found, stages = suite.compare(*logs), suite.first_differences(*logs)
+    found = suite.compare(*logs)
     if as_json:
         from harness.server.api.experiments import comparison_response, measured
 
         one, other = ((log.header.id, measured(log)) for log in logs)
         print_json(comparison_response(one, other).model_dump(mode="json"))
         return
+    stages = suite.first_differences(*logs)
     rows = sorted(found.differences.items(), key=lambda each: each[1])
     cells = [(task, f"{value:+.3f}", (stages[task] or "none") if task in stages else "-") for task, value in rows]
     typer.echo(_listed(cells, ("task", "difference", "first stage that differs")))
@@ -173,16 +174,16 @@ def _compare_all(logs: "tuple[Log, Log]", *, as_json: bool) -> None:
     )
 
 
-def log_named(session: Session, name: str) -> "tuple[Log, str]":
-    """Return the log that `name` refers to (see `LogArgument`), and its whole name."""
+def log_named(session: Session, name: str) -> "Log":
+    """Return the log that `name` refers to (see `LogArgument`)."""
     from harness_evals.evaluation_names import SEPARATOR, find_evaluation
     from harness_evals.log import read_log
 
     whole, path = find_evaluation(session.load().settings.data_dir, name)
     log = read_log(path)
     if SEPARATOR in whole:  # the header of an arm does not name its loop
-        return replace(log, header=replace(log.header, id=whole)), whole
-    return log, whole
+        return replace(log, header=replace(log.header, id=whole))
+    return log
 
 
 def _readable(paths: "Sequence[Path]") -> "Iterator[Log]":
@@ -198,8 +199,10 @@ def _readable(paths: "Sequence[Path]") -> "Iterator[Log]":
 
 def show_scores(log: "Log", objective: str = "", *, as_json: bool) -> None:
     """Print the scores of an evaluation by task, and the values of an objective, as a table or as JSON."""
+    from harness_evals.evaluation_names import resume_command
     from harness_evals.judge import WEIGHT as JUDGE_WEIGHT
     from harness_evals.objective import Objective
+    from harness_evals.outcome import total_cost
     from harness_evals.suite import JUDGE, objectives, summary
 
     found, weighed = summary(log), objectives(log, Objective(objective)) if objective else {}
@@ -211,18 +214,15 @@ def show_scores(log: "Log", objective: str = "", *, as_json: bool) -> None:
         return
     typer.echo(_table(found, log.header.weights, weighed))
     typer.echo("\nweights: " + ", ".join(f"{name} {weight:g}" for name, weight in log.header.weights.items()))
-    costs = [outcome.cost for outcome in log.outcomes]
-    typer.echo(
-        f"cost of all runs: {sum(cost.live_calls for cost in costs):,} live calls, "
-        f"{sum(cost.tokens for cost in costs):,} tokens, {sum(cost.seconds for cost in costs):.1f} s"
-    )
+    cost = total_cost(outcome.cost for outcome in log.outcomes)
+    typer.echo(f"cost of all runs: {cost.live_calls:,} live calls, {cost.tokens:,} tokens, {cost.seconds:.1f} s")
     if JUDGE in found.means:
         typer.echo(f"the judge has weight {JUDGE_WEIGHT:g} of the total, all others together {1 - JUDGE_WEIGHT:g}")
     for task in found.tasks:
         for error in dict.fromkeys(task.errors):
             typer.echo(f"{task.task} crashed: {error}")
     if not log.is_finished:
-        typer.echo(f"not finished: continue with `harness eval run --resume {log.header.id}`")
+        typer.echo(f"not finished: continue with `{resume_command(log.header.id)}`")
 
 
 def _listed(rows: Sequence[Sequence[str]], headers: Sequence[str]) -> str:

@@ -91,7 +91,7 @@ def _report(view: "TaskView") -> "Iterator[Text]":
         return
     yield _text("\nReport", "bold")
     for section, cited in groupby(view.sentences, key=lambda each: each.section):
-        yield _text(f"{section}", "underline")
+        yield _text(section, "underline")
         for _, sentences in groupby(cited, key=lambda each: each.paragraph):
             paragraph = _text("")
             for each in sentences:

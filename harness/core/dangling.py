@@ -34,6 +34,7 @@ _LATER = re.compile(
 )
 """Beginnings that count from a time in the sentence before."""
 _ENDS_LATER = re.compile(
+    r"(?=(?s:.*)(?:later|earlier|afterwards?|that|before|previously)[.!]?$)"  # rare, and the rest takes longer
     rf"(?!.*\b(?:\d{{4}}|and|but|then|when|while|after|until|before|if|from|since|or)\b.* {_SPAN} )"
     rf"[^,;:()]{{1,200}} (?:an?|\d+|[a-z]+) {_COUNTED_FROM}[.!]?$",
     re.IGNORECASE,

@@ -15,17 +15,17 @@ _WHAT_IS = re.compile(
     r"(?: (?:of|in|for|from|with|on|at|to|by|between|about|under|and|or|that|which|who|when|called)\b|[?.,;:]|$)",
     re.IGNORECASE,
 )
-"""The thing of which a question asks what it is, up to what belongs to it: the load of "What is the load of the …?"."""
+"""The thing that a question asks about, without what follows its name: "the load" in "What is the load of the …?"."""
 
 
 def asks_what(question: str) -> bool:
-    """Return whether an English question is what something is. Never raises."""
+    """Return whether an English question asks for a definition ("What is …"). Never raises."""
     return _WHAT_IS.match(question.strip()) is not None
 
 
 def defines(sentence: str, question: str) -> bool:
-    """Return whether an English sentence says what a thing is that the question names; if the question is what
-    something is, that thing: a load, rather than the bike that it is the load of. Never raises.
+    """Return whether an English sentence defines a thing that the question names. If the question asks for a
+    definition, it must be that one: for "What is the load of the bike?" of the load, not of the bike. Never raises.
     """
     found = _SUBJECT_IS.match(sentence.strip())
     subject = stems(found["subject"]) if found else set()

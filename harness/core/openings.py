@@ -7,7 +7,7 @@ from harness.core.definitions import asks_what, defines
 
 ASIDE, DEFINES = 0.7, 1.3
 """Factors of the merit of a sentence that would open an answer: of one that adds to an answer or points back, and of
-one that says what a thing is, where that is asked.
+a definition, where the question asks for one.
 """
 
 _ASIDE = re.compile(

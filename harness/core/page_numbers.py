@@ -47,8 +47,8 @@ def starts_in(parts: Iterable[str], text: str, starts: PageStarts) -> Iterator[P
     """
     whole, counted, at = _bare(text) if starts else "", _counted(text, starts), 0
     for part in parts:
-        bare = _bare(part)
-        begin = whole.find(bare, at) if bare and starts else -1
+        bare = _bare(part) if starts else ""
+        begin = whole.find(bare, at) if bare else -1
         if begin < 0:
             yield ()
             continue

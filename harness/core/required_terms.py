@@ -96,8 +96,8 @@ def lacking_things(things: Iterable[tuple[str, str]], texts: Sequence[str]) -> t
     return tuple(
         thing if len(thing := f"{name} {kind}") <= MAX_TERM else kind[:MAX_TERM]
         for name, kind in things
-        if not _has_kind(kind.casefold(), texts)
-        and any(re.search(rf"(?<!\w){re.escape(name)} [A-Z][a-z]{{2,}}", text) for text in texts)
+        if any(re.search(rf"(?<!\w){re.escape(name)} [A-Z][a-z]{{2,}}", text) for text in texts)
+        and not _has_kind(kind.casefold(), texts)  # takes longer
     )
 
 

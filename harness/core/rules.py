@@ -1,4 +1,4 @@
-"""Rules of a research as texts: how each is read, and what it may not say.
+"""Rules of a research as texts: how each is read and checked.
 
 A text is a list of lines. Lines that begin with `#` are comments, empty lines say nothing. No line is a regular
 expression: a phrase has words, in which `*` is any letters or none, and `?` is one letter.
@@ -48,10 +48,10 @@ class TaskType(Struct, frozen=True):
 
 
 def lines_of(rule: RuleName, text: str) -> list[tuple[int, str]]:
-    """Return the lines that say something, with single spaces, each with its number.
+    """Return the lines that are neither empty nor comments, with single spaces, each with its number.
 
     Raises:
-        InvalidInput: there are characters that no text has, such as control characters.
+        InvalidInput: there are control or direction-override characters.
     """
     if text.strip() != clean(text, len(text)):
         raise InvalidInput(f"{rule} has control characters; remove them")

@@ -17,7 +17,6 @@ from harness.research.gathering import Round
 from harness.research.model_for_run import ModelForRun
 from harness.research.model_planner import ModelPlanner
 from harness.research.planner import RulePlanner
-from harness.research.rules import rules_of
 from harness.research.run import Researcher, Writer
 from harness.research.services import ResearchServices
 from harness.settings import GatheringSettings, RecordedRun, Settings, WritingSettings
@@ -49,7 +48,6 @@ def researcher_of(
     if model is None and run is None and gathering.depth > 1:
         raise InvalidInput("depth above 1 needs a language model, which finds the sub-questions: name one with --model")
     epoch = run.epoch if run else epoch
-    rules_of(writing.rules)  # refuses one that cannot be used
     planner = RulePlanner(gathering.follow_ups, writing.rules)
     if model is not None:
         model = ModelForRun(model, settings.model_total_timeout)

@@ -12,7 +12,6 @@ from harness.core.authors import OTHERS
 from harness.core.text import clean, one_line
 from harness.research.report import WEB, CitedSource, Report
 
-"""End of a line of authors that names only the first of them."""
 MAX_KEY_PART = 30
 """Characters of each of the three parts of a key."""
 

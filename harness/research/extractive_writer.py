@@ -105,7 +105,7 @@ def _questions(plan: Plan, excerpts: Sequence[Evidence]) -> list[tuple[int, str]
 
 
 def _first(excerpts: Sequence[Evidence], part: int, question: str) -> Evidence:
-    """Return the best excerpt about a part; for a question what something is, the best that says so, if one does."""
+    """Return the best excerpt about a part; if the question asks for a definition, the best that gives it, if any."""
     about = [found for found in excerpts if found.part == part]
     saying = [found for found in about if defines(found.sentences[0], question)] if asks_what(question) else []
     return [*saying, *about][0]

@@ -15,7 +15,7 @@ from harness.research.quoted_numbers import QuotedNumber, quoted_number, without
 
 if TYPE_CHECKING:
     from harness.research.drawing import Look
-    from harness.research.report import Report
+    from harness.research.report import Citation, Report
 
 FIGURES = "Figures"
 """Section of a report that has the figure."""
@@ -194,7 +194,7 @@ def _by_source(question: str, said: Sequence[Said], group: Sequence[_Found]) -> 
     return []
 
 
-def _row(found: _Found, place: int, cited: Any, by: str, titles: dict[int, str]) -> FigureRow:
+def _row(found: _Found, place: int, cited: "Citation", by: str, titles: dict[int, str]) -> FigureRow:
     title = shorten(clean(one_line(titles.get(cited.number, "")), 10 * MAX_LABEL), MAX_LABEL)
     number = found.number
     return FigureRow(

@@ -42,9 +42,11 @@ _ABOUT = re.compile(
 )
 _UNSURE = re.compile(
     r"\b(?:not|never|no longer|\w+n['’]t|project\w*|forecast\w*|predict\w*|expect\w*|will|would|target\w*|goal"
-    r"|plan(?:s|ned)?|aim(?:s|ed)?|may|might|could|should|if|unless|claim\w*|rumou?r\w*|half|twice|double|times)\b|\?"
+    r"|plan(?:s|ned)?|aim(?:s|ed)?|(?-i:may)|might|could|should|if|unless|claim\w*|rumou?r\w*|half|twice|double"
+    r"|(?-i:times))\b|\?",
+    re.IGNORECASE,
 )
-"""Forecasts, denials, claims and multiples, in lower case (May is a month)."""
+"""Forecasts, denials, claims and multiples; not May, a month, or the Times, a newspaper."""
 _CHANGES = re.compile(
     r"\b(?:increased|increasing|decreased|grew|grown|declined|dropped|risen|rises|rose|fell|fallen|gained|lost|changed"
     r"|reduced|climbed|soared|jumped|surged|shrank|shrunk|contracted|more|less|fewer|higher|lower|up|down)\b"

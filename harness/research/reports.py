@@ -1,7 +1,7 @@
 """Finished research as a file: Markdown with front matter, or one HTML page."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 
 from harness.core.text import clean, one_line
@@ -98,16 +98,11 @@ def _figure(report: Report) -> list[str]:
         f'<td><a href="#source-{row.number}">{row.mark}</a></td></tr>'
         for row in figure.rows
     )
-    quoted = {row.citation: report.citations[row.citation].quotation for row in figure.rows}
-    quotes = "".join(
-        f"<li>{row.mark} <q>{escape(_plain(quoted.pop(row.citation)))}</q></li>"
-        for row in figure.rows
-        if row.citation in quoted
-    )
+    quoted = ((row.mark, report.citations[row.citation].quotation) for row in figure.rows)
     return [
         f"<section><h2>{_heading(report, FIGURES)}</h2>{picture}",
         f"<table><tr>{names}</tr>{rows}</table>",
-        f"<details><summary>Quotations</summary><ul>{quotes}</ul></details></section>",
+        f"{_quotations(report, quoted)}</section>",
     ]
 
 
@@ -120,19 +115,21 @@ def _sections(report: Report) -> list[str]:
         else:
             points = section == KEY_POINTS
             blocks += ["<ul>"] * points
-            blocks += [_paragraph(part, "li" if points else "p") for part in paragraphs]
+            blocks += [_paragraph(report, part, "li" if points else "p") for part in paragraphs]
             blocks += ["</ul>"] * points
         blocks.append("</section>")
     return blocks
 
 
-def _paragraph(sentences: Sequence[Citation], tag: str) -> str:
-    quotes = "".join(
-        f"<li>[{each.place}] <q>{escape(each.quotation)}</q></li>"
-        for each in sentences
-        if each.quotation and each.sentence != each.quotation
-    )
-    details = f"<details><summary>Quotations</summary><ul>{quotes}</ul></details>" if quotes else ""
+def _quotations(report: Report, quoted: Iterable[tuple[str, str]]) -> str:
+    """Return a list of quotations with their marks, closed at first; "" if there are none."""
+    quotes = "".join(f"<li>{mark} <q>{escape(_plain(quotation))}</q></li>" for mark, quotation in quoted)
+    return f"<details><summary>{_heading(report, 'Quotations')}</summary><ul>{quotes}</ul></details>" if quotes else ""
+
+
+def _paragraph(report: Report, sentences: Sequence[Citation], tag: str) -> str:
+    quoted = [each for each in sentences if each.quotation and each.sentence != each.quotation]
+    details = _quotations(report, ((f"[{each.place}]", each.quotation) for each in quoted))
     text = " ".join(map(_sentence, sentences))
     return f"<li>{text}{details}</li>" if tag == "li" else f"<p>{text}</p>{details}"
 

@@ -11,7 +11,7 @@ from harness.errors import ModelError, OfflineMiss
 from harness.ports import Message
 from harness.research.budget import CHARS_A_TOKEN
 from harness.research.context_builder import ShownSource
-from harness.research.draft import MAX_PROBLEMS, Draft, DraftCheck, repeats, settled
+from harness.research.draft import MAX_PROBLEMS, Beside, Draft, DraftCheck, repeats, settled
 from harness.research.drafting import Drafting, Written
 from harness.research.evidence import Evidence
 from harness.research.extractive_writer import write_report
@@ -115,10 +115,10 @@ class SectionWriter(Struct, frozen=True):
         for part in parts:
             lines, length = list[str](), 0
             for each in part.checked:
-                line = f'{inside(each.sentence)} [{each.number}: "{inside(each.quotation)}"]'
-                length += len(line)
-                if each.trusted and length <= room:
-                    lines.append(line)
+                if each.trusted:
+                    line = f'{inside(each.sentence)} [{each.number}: "{inside(each.quotation)}"]'
+                    length += len(line)
+                    lines += [line] if length <= room else []
             if lines:
                 blocks.append("\n".join([f'<section title="{attribute(part.section.heading)}">', *lines, "</section>"]))
         return self._messages("answer", [*blocks, f"Question: {one_line(self.plan.question)}"])
@@ -168,11 +168,11 @@ class SectionWriter(Struct, frozen=True):
     def _revision(self, parts: Sequence[Part], place: int) -> Part:
         """Return one part after a revision, if that makes the parts together better by the checks."""
         part = parts[place]
-        drafts = {number: each.draft for number, each in enumerate(parts) if each.draft}
         if part.draft is None or part.final:
             return part
-        beside = self.check.between(list(drafts.values()))
-        problems = [*part.draft.problems, *beside[list(drafts).index(place)].problems][:MAX_PROBLEMS]
+        drafts = {number: each.draft for number, each in enumerate(parts) if each.draft}
+        beside = dict(zip(drafts, self.check.between([*drafts.values()]), strict=True))
+        problems = [*part.draft.problems, *beside[place].problems][:MAX_PROBLEMS]
         if not problems:
             return part
         asked = [*part.asked, *self.drafting.corrections(part.draft, problems, "revise_section")]
@@ -182,7 +182,8 @@ class SectionWriter(Struct, frozen=True):
             better = self._draft(part.section, asked)
         except (ModelError, OfflineMiss):  # the log and the run's record have it
             return replace(part, final=True)
-        if self._score([*{**drafts, place: better}.values()]) <= self._score([*drafts.values()]):
+        revised = [*{**drafts, place: better}.values()]
+        if _score(revised, self.check.between(revised)) <= _score([*drafts.values()], [*beside.values()]):
             return replace(part, final=True)
         return replace(part, draft=better, revisions=part.revisions + 1)
 
@@ -191,13 +192,6 @@ class SectionWriter(Struct, frozen=True):
         if parts[0].section.heading == self.plan.sections[0]:
             return self.drafting.allows(asked)
         return self.drafting.allows([*asked, *self._answer_messages(parts)], answers=2)
-
-    def _score(self, drafts: Sequence[Draft]) -> int:
-        """Return the sentences that rest on a quotation, without repeated ones, less what is wrong with the drafts and
-        between them.
-        """
-        beside = self.check.between(drafts)
-        return sum(each.score for each in drafts) - sum(len(each.problems) + each.repeated for each in beside)
 
     # Report ------------------------------------------------------------------------------------------------------
 
@@ -291,6 +285,13 @@ class SectionStream:
             self._on_text(f"## {self._heading}\n")
             self._heading = ""
         self._on_text(text)
+
+
+def _score(drafts: Sequence[Draft], beside: Sequence[Beside]) -> int:
+    """Return the number of sentences that rest on a quotation, without repeated ones, minus the number of problems of
+    the drafts and between them.
+    """
+    return sum(each.score for each in drafts) - sum(len(each.problems) + each.repeated for each in beside)
 
 
 def _said_once(before: Sequence[Citation], section: Sequence[Citation]) -> list[Citation]:

@@ -37,10 +37,10 @@ def _may_begin(first: Sentence, previous: bool, asked: frozenset[str]) -> bool:
     from an earlier time may not. One that points back may, if it points to a sentence that does so, too, or to a
     heading, question or title with a word of the question.
     """
-    if needs_time(first.text):
-        return False
     if not needs_previous(first.text):
         return True
+    if needs_time(first.text):
+        return False
     if previous:
         return needs_previous(first.before)
     named = first.before or first.heading or first.source.title

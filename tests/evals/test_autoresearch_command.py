@@ -281,7 +281,7 @@ def test_a_pipe_gets_one_line_per_step_and_no_bar(
     """First the journal's path and what is measured, then each experiment."""
     ended = harness("autoresearch", "--tasks-dir", tasks_dir, *file_of(tmp_path, {"max_evidence": 4}))
     lines = [line for line in ended.err.splitlines() if not line.startswith("warning: ")]
-    assert [line.split()[0] for line in lines] == ["loop", "at", "measuring", "noise", "1.", "ended:"]
+    assert [line.split()[0] for line in lines] == ["loop", "if", "at", "measuring", "noise", "1.", "ended:"]
     assert "\x1b" not in ended.err
 
 

@@ -44,3 +44,11 @@ def test_any_texts_are_compared_within_bounds(lines: int, words: int, letters: s
     assert time.perf_counter() - began < 10
     assert 0 < len(found) <= MAX_SHOWN + 1
     assert max(len(line.text) for line in found) <= MAX_LINE
+
+
+def test_frequent_lines_take_no_time() -> None:
+    """Such as the empty lines between paragraphs."""
+    first, second = ("\n".join(f"{name}{at}\n" for at in range(500)) for name in "ab")
+    began = time.process_time()
+    assert difference(first, second)
+    assert time.process_time() - began < 2

@@ -132,6 +132,17 @@ def test_given_nuggets_and_names_are_used(app: App, ran: Research, tmp_path: Pat
     assert not (tmp_path / "other").exists()
 
 
+def test_too_many_bytes_leave_no_files(
+    app: App, ran: Research, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The name can be used again."""
+    pages = freeze(app, ran.id, tmp_path / "a").folder / "pages.jsonl"
+    monkeypatch.setattr("harness_evals.freezing.MAX_BYTES", pages.stat().st_size - 1)
+    with pytest.raises(InvalidInput, match="can be frozen"):
+        freeze(app, ran.id, tmp_path / "b")
+    assert not (tmp_path / "b").exists()
+
+
 def test_what_is_no_longer_held_is_named(app: App, ran: Research, tmp_path: Path) -> None:
     """A search or a page that was deleted or replaced since."""
     for entry in list(app.store.listings.scan(PAGES, app.identity.tenant)):
@@ -167,7 +178,7 @@ def test_runs_that_cannot_be_repeated_are_refused(app: App, ran: Research, tmp_p
 @pytest.mark.parametrize(
     ("name", "content", "error"),
     [
-        ("answers.jsonl", "", "is empty"),
+        ("answers.jsonl", "", "does not begin with the line of its run"),
         ("answers.jsonl", '{"line":"answer","engine":"e","query":"q"}\n', "does not begin with the line of its run"),
         (
             "answers.jsonl",

@@ -1,9 +1,11 @@
 """Proposers: grid, random, step by step, from a file, by a language model."""
 
+import fcntl
 import json
 import shlex
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -225,6 +227,7 @@ print("done")
         ("sys.exit(3)", 20.0, "ended with status 3; see .*agent.log"),
         ("time.sleep(60)", 0.5, "took longer than 0.5 s"),
         ("", 20.0, "changes nothing"),
+        ('pathlib.Path("write.txt").write_text("x" * 2_000_000)', 20.0, "at most 1,000,000 are read"),
         ('pathlib.Path("write.txt").write_text("x"); pathlib.Path("other.txt").write_text("x")', 20.0, "other.txt"),
         ('pathlib.Path("proposal.json").write_text("{")', 20.0, "proposal.json is no JSON"),
         ('pathlib.Path("proposal.json").write_text(json.dumps({"change": {"data_dir": "/"}}))', 20.0, "data_dir"),
@@ -234,6 +237,24 @@ def test_an_agent_that_fails_is_an_invalid_proposal(tmp_path: Path, script: str,
     """With the reason; the loop goes on."""
     with pytest.raises(InvalidProposal, match=says):
         an_agent(tmp_path, script, seconds).propose(SITUATION)
+
+
+def test_nothing_that_an_agent_started_outlives_it(tmp_path: Path) -> None:
+    """Neither after its time nor after its end: the copy is removed."""
+    held = tmp_path / "held"
+    script = f"""
+import fcntl, subprocess
+with open({str(held)!r}, "w") as file:
+    fcntl.flock(file, fcntl.LOCK_EX)
+    subprocess.Popen(["sleep", "60"], pass_fds=[file.fileno()])
+"""
+    for end, says in (("time.sleep(60)", "took longer"), ("", "changes nothing")):
+        with pytest.raises(InvalidProposal, match=says):
+            an_agent(tmp_path, f"{script}\n{end}", 2.0).propose(SITUATION)
+        began = time.monotonic()
+        with held.open() as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+        assert time.monotonic() - began < 30
 
 
 def test_an_agent_that_does_not_exist_is_an_error(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from harness_evals import stages
-from harness_evals.stages import adopt, digest, digest_of_task, keep, keep_task, prune, task_of, text_of
+from harness_evals.stages import digest, digest_of_task, keep, keep_task, prune, task_of, text_of
 
 from tests.evals.stand_ins import fact_task
 
@@ -47,14 +47,6 @@ def test_a_folder_that_cannot_be_written_stops_no_run(tmp_path: Path, caplog: py
     (tmp_path / "evals").write_text("a file")
     assert keep(tmp_path, {"a": "one"}) == {"a": digest("one")}
     assert "not kept" in caplog.text
-
-
-def test_texts_of_another_folder_are_adopted(tmp_path: Path) -> None:
-    """Only those that are asked for and have the text that their names say."""
-    good, bad, other = keep(tmp_path / "trial", {"a": "one", "b": "two", "c": "three"}).values()
-    (folder(tmp_path / "trial") / f"{bad}.gz").write_bytes(b"planted")
-    adopt(tmp_path, tmp_path / "trial", [good, bad, "../../etc"])
-    assert [text_of(tmp_path, name) for name in (good, bad, other)] == ["one", None, None]
 
 
 def test_texts_without_a_log_are_pruned(tmp_path: Path) -> None:

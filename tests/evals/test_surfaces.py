@@ -17,7 +17,7 @@ from harness_evals.run import Job
 from harness_evals.space import SURFACES, InvalidProposal, changed, checked_changes, code_of, surface_of
 from msgspec.structs import replace
 
-from harness.errors import InvalidInput
+from harness.errors import InvalidInput, StoreBusy
 from harness.settings import Settings, load
 from tests.evals.stand_ins import (
     SPACE,
@@ -236,17 +236,29 @@ def test_what_may_not_change_is_refused(changes: Any, surfaces: Any, says: str) 
 def test_edits_are_made_where_their_words_occur_once() -> None:
     """Otherwise nothing is changed."""
     texts = {"prompts.plan": "one two two"}
-    assert edited({"prompts.plan": [{"replace": "one", "with": "three"}], "x": 1}, texts) == {
-        "prompts.plan": "three two two",
-        "x": 1,
-    }
+    changes = {"prompts.plan": [{"replace": "one", "with": "three"}], "max_rounds": 1}
+    assert edited(changes, texts, "here", SURFACES) == {"prompts.plan": "three two two", "max_rounds": 1}
     for edit, says in (("two", "occurs 2 times"), ("four", "occurs 0 times"), ("", "not empty")):
         with pytest.raises(InvalidProposal, match=says):
-            edited({"prompts.plan": [{"replace": edit, "with": ""}]}, texts)
+            edited({"prompts.plan": [{"replace": edit, "with": ""}]}, texts, "here", SURFACES)
     with pytest.raises(InvalidProposal, match="no text"):
-        edited({"prompts.other": [{"replace": "one", "with": ""}]}, texts)
+        edited({"prompts.other": [{"replace": "one", "with": ""}]}, texts, "here", SURFACES)
     with pytest.raises(InvalidProposal, match="more than"):
-        edited({"prompts.plan": [{"replace": "one", "with": "x" * 200_001}]}, texts)
+        edited({"prompts.plan": [{"replace": "one", "with": "x" * 200_001}]}, texts, "here", SURFACES)
+
+
+def test_an_edited_rule_is_checked_when_it_is_made(tmp_path: Path) -> None:
+    """Not before: an edit alone is no rule. One that makes an unusable rule is an invalid proposal."""
+    file = tmp_path / "experiments.yaml"
+    for new, usable in (("3", True), ("many", False)):
+        change = {"rules.weights": [{"replace": "key_points: 4", "with": f"key_points: {new}"}]}
+        file.write_text(yaml.safe_dump({"experiments": [{"change": change}]}))
+        situation = Situation(targets={"rules.weights": "key_points: 4\n"})
+        if usable:
+            assert FromFile(file).propose(situation) == Proposal({"rules.weights": "key_points: 3\n"}, "entry 1")
+        else:
+            with pytest.raises(InvalidProposal, match="key_points"):
+                FromFile(file).propose(situation)
 
 
 def test_code_is_checked_tried_and_kept_as_a_commit(tmp_path: Path) -> None:
@@ -275,9 +287,12 @@ def test_code_is_checked_tried_and_kept_as_a_commit(tmp_path: Path) -> None:
     assert found[3].baseline == pytest.approx(found[1].score)
     held = read_journal(tmp_path)
     assert held.experiments[1].description == f"{PLANNER} (6 characters)"
-    again = Loop(held.begun, tmp_path, fact_tasks(), Settings(), proposer, answering(facts), code=code)
-    again.close()
-    assert code.restored == ["commit1"]
+    begun = held.begun, tmp_path, fact_tasks(), Settings(), proposer, answering(facts)
+    with Loop(*begun, code=code):
+        assert code.restored == ["commit1"]
+        with pytest.raises(StoreBusy):
+            Loop(*begun, code=code)
+        assert code.restored == ["commit1"]  # copies that the other program uses stay
 
 
 def test_a_proposer_sees_scores_and_what_reports_lack(tmp_path: Path) -> None:
@@ -362,9 +377,10 @@ def test_only_further_tasks_confirm(tmp_path: Path) -> None:
 
 
 def test_what_is_kept_goes_into_the_configuration(tmp_path: Path) -> None:
-    """The settings that are there stay, and so does the earlier file."""
+    """The settings that are there stay, and so do the earlier file and its permissions: it may hold secrets."""
     path = tmp_path / "config.yaml"
     path.write_text("max_results: 5\nprompts:\n  write: Write.\n")
+    path.chmod(0o600)
     changes = {"max_rounds": 3, "chunk_tokens": (100, 200), "prompts.plan": "Plan.", PLANNER: "code"}
     said = apply_settings(path, changes)
     assert len(said) == 4
@@ -372,6 +388,7 @@ def test_what_is_kept_goes_into_the_configuration(tmp_path: Path) -> None:
     assert (settings.max_results, settings.max_rounds, settings.chunk_tokens) == (5, 3, (100, 200))
     assert settings.prompts == {"write": "Write.", "plan": "Plan."}
     assert load(config=tmp_path / "config.yaml.before").settings.max_rounds == Settings().max_rounds
+    assert [each.stat().st_mode & 0o777 for each in (path, tmp_path / "config.yaml.before")] == [0o600, 0o600]
     assert apply_settings(path, {PLANNER: "code"}) == []
 
 

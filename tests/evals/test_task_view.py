@@ -61,7 +61,7 @@ def shown(data_dir: Path, *outcomes: Outcome, number: int = 1, **changes: Any) -
     """Return the view of a run of a task that is stored."""
     task = replace(TASK, **changes)
     keep_task(data_dir, task)
-    return task_view(log(*outcomes or (OUTCOME,), task=task), "x", task.id, number, data_dir)
+    return task_view(log(*outcomes or (OUTCOME,), task=task), task.id, number, data_dir)
 
 
 def test_nuggets_have_the_sentences_that_say_them(tmp_path: Path) -> None:
@@ -74,6 +74,15 @@ def test_nuggets_have_the_sentences_that_say_them(tmp_path: Path) -> None:
         ("sections: exactly 1; the report has 1", True),
         ("does not say: click here", True),
     ]
+
+
+def test_demands_are_met_as_the_scorers_say(tmp_path: Path) -> None:
+    """A short answer in the first sentence, both sides in one paragraph, and an avoided wording late in the report."""
+    late = [Cited("Answer", "word " * 900, "", "https://d.example/", True, 2) for _ in range(2)]
+    made = replace(OUTCOME, citations=(*CITED, *late, Cited("Answer", "Click here: 5 or 6.", "", "u", True, 3)))
+    asked = {"short_answer": ("something else",), "disagrees": (("retries", "click here"), (5, 6))}
+    demands = shown(tmp_path, made, structure=None, **asked).demands
+    assert [each.met for each in demands] == [False, False, True, False]
 
 
 def test_expected_sources_come_first(tmp_path: Path) -> None:
@@ -107,12 +116,12 @@ def test_a_failed_run_has_its_error(tmp_path: Path) -> None:
     assert view.error == "search_failed: down"
     for task, number in (("a", 3), ("a", 0), ("b", 1)):
         with pytest.raises(NotFound, match="x has"):
-            task_view(log(OUTCOME), "x", task, number, tmp_path)
+            task_view(log(OUTCOME), task, number, tmp_path)
 
 
 def test_a_task_that_is_gone_is_said(tmp_path: Path) -> None:
     """The report is still there."""
-    view = task_view(log(OUTCOME), "x", "a", 1, tmp_path)
+    view = task_view(log(OUTCOME), "a", 1, tmp_path)
     assert (view.known, view.nuggets, len(view.sentences)) == (False, (), 3)
 
 
@@ -127,7 +136,7 @@ def test_a_pattern_that_takes_too_long_is_not_known(tmp_path: Path, monkeypatch:
     made = log(OUTCOME)
     monkeypatch.setattr("harness_evals.task_view.is_said", slow)
     keep_task(tmp_path, TASK)
-    view = task_view(made, "x", "a", 1, tmp_path)
+    view = task_view(made, "a", 1, tmp_path)
     assert [(nugget.places, nugget.problem) for nugget in view.nuggets] == [
         ((0, 2), ""), ((), ""), ((), "the pattern takes too long"),
     ]  # fmt: skip
@@ -177,7 +186,7 @@ def test_the_questions_of_a_stream_are_shown_one_by_one(tmp_path: Path) -> None:
         changed = (replace(parts[0], digests=keep(tmp_path, {"report": "x"})), replace(parts[1], digests=digests))
         stream = Outcome("a", 0, OUTCOME.sources, CITED, digests={"report": text}, parts=changed)
         logs.append(log(stream, task=task))
-    view = task_view(logs[0], "x", "a", 1, tmp_path)
+    view = task_view(logs[0], "a", 1, tmp_path)
     assert (view.sentences, [part.question for part in view.parts]) == ((), ["What of p?", "What of q?"])
     assert [[nugget.places for nugget in part.nuggets] for part in view.parts] == [[(0, 2), (), (0,)], [(1,), (), ()]]
     differing = stage_view(logs[0], logs[1], "a", 1, tmp_path)
@@ -217,7 +226,7 @@ def test_changes_are_shown_against_the_state_kept_before() -> None:
     )
     begun = Begun("x", 0.0, {}, options(), {"max_rounds": 5}, {}, {})
     journal = Journal(Path("x"), begun, None, made)
-    assert [names_of_changes(made, each) for each in made] == [
+    assert list(names_of_changes(made).values()) == [
         ("max_rounds",),
         ("prompts.answer",),
         ("max_rounds", "prompts.answer", "harness/core/none.py"),

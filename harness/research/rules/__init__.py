@@ -57,8 +57,8 @@ def rules_of(replaced: Mapping[RuleName, str] = SHIPPED_RULES) -> Rules:
 
 
 def version_of_rules(replaced: Mapping[RuleName, str], *names: RuleName) -> str:
-    """Return 16 hexadecimal digits that name the texts of some rules, "" if they say what the shipped ones do. Comments
-    do not count.
+    """Return 16 hexadecimal digits that name the texts of some rules, "" if they are the shipped ones. Comments do not
+    count.
     """
     if not replaced or _said(replaced, names) == _said(SHIPPED_RULES, names):
         return ""

@@ -6,6 +6,7 @@ A URL never contains a path: its name is looked up among the existing files.
 import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -29,6 +30,8 @@ MAX_BYTES = 32 * 2**20
 MAX_CACHED = 250
 """Files of each kind whose content stays in memory: without reports and sources, about 100 kB each."""
 MAX_TEXT = 1_000
+MAX_LINES = 20
+"""Reasons or errors that are shown for one experiment, task or loop."""
 MAX_VALUES = 20
 """Longest list that stays one."""
 LATEST = 253_402_300_799.0
@@ -107,7 +110,7 @@ def evaluations_named(data_dir: Path, name: str) -> Mapping[str, Path]:
 
 
 def whole_log(data_dir: Path, name: str) -> Log:
-    """Return an evaluation with its reports and sources.
+    """Return an evaluation with its reports and sources; `name` is its id, also for an arm, whose log has another.
 
     Raises:
         NotFound: there is no such evaluation.
@@ -116,7 +119,8 @@ def whole_log(data_dir: Path, name: str) -> Log:
     """
     paths = evaluations_named(data_dir, name)
     evaluations.named(name, paths, "evaluation")
-    return read_log(paths[name])
+    log = read_log(paths[name])
+    return replace(log, header=replace(log.header, id=name))
 
 
 def loops_in(data_dir: Path) -> dict[str, Path]:
@@ -188,6 +192,11 @@ loops = FileCache(_read_journal)
 def short(text: object) -> str:
     """Return a text cleaned, on one line, and at most `MAX_TEXT` characters long."""
     return shorten(clean(one_line(str(text)), 2 * MAX_TEXT), MAX_TEXT)
+
+
+def short_lines(lines: Iterable[object]) -> list[str]:
+    """Return the first `MAX_LINES` texts, each shortened (see `short`)."""
+    return [short(line) for line in islice(lines, MAX_LINES)]
 
 
 def plain_value(value: Any) -> Any:

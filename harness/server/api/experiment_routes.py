@@ -6,6 +6,7 @@ from typing import Annotated, TypeVar
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Path, Query, Request
+from harness_evals.evaluation_names import resume_command
 from starlette.responses import Response
 
 from harness.server.api import experiments, task_runs
@@ -119,14 +120,15 @@ def show_task_comparison(
     request: Request, data_dir: DataDir, first: IdQuery, second: IdQuery, task: TaskQuery, run: RunQuery = 1
 ) -> Response:
     """Show one task of two evaluations side by side, and where they begin to differ."""
-    both = [task_runs.task_run(data_dir, name, task, run) for name in (first, second)]
-    order = [each.task for each in experiments.comparison(data_dir, first, second).tasks if each.compared]
+    one, other, differing = task_runs.side_by_side(data_dir, first, second, task, run)
+    order = [each.task for each in experiments.compared_tasks(data_dir, first, second) if each.difference is not None]
     return page(
         request,
         "compare_task.html",
-        both=both,
-        values={each.name: each.value for each in both[1].scores},
-        differing=task_runs.first_difference(data_dir, first, second, task, run),
+        one=one,
+        other=other,
+        values={each.name: each.value for each in other.scores},
+        differing=differing,
         near=_neighbours(order, task),
     )
 
@@ -159,6 +161,7 @@ def show_evaluation(
         request,
         "evaluation.html",
         shown=shown,
+        resume=resume_command(shown.evaluation.id),
         tasks=task_runs.chosen(shown.tasks, show, sort, down=down),
         filters={"show": show, "sort": sort, "down": down},
         query=_query(show, sort, down=down),

@@ -3,7 +3,7 @@
 A damaged file is listed with a message; the others are still shown.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from harness_evals import suite
 from harness_evals.changed_targets import names_of_changes
 from harness_evals.journal import Experiment, Journal, as_config
 from harness_evals.log import Header, Log
-from harness_evals.outcome import Cost
+from harness_evals.outcome import Cost, total_cost
 from harness_evals.run import recorded_settings
 from harness_evals.space import TEXTS, surface_of, texts_of
 from harness_evals.suite import first_differences
@@ -29,6 +29,7 @@ from harness.server.api.experiment_files import (
     loops_in,
     plain_value,
     short,
+    short_lines,
 )
 from harness.server.pages.charts import Total, day_and_month
 from harness.server.responses.experiment_responses import (
@@ -48,8 +49,6 @@ from harness.settings import Settings
 
 MAX_LISTED = 100
 MAX_TRIALS = 1_000
-MAX_LINES = 20
-"""Reasons or errors that are shown for one experiment, task or loop."""
 
 
 def listed(data_dir: Path) -> ExperimentsResponse:
@@ -96,7 +95,7 @@ def loop(data_dir: Path, name: str) -> LoopResponse:
         StoreError: the folder cannot be read.
     """
     journal = loops.named(name, loops_in(data_dir), "experiment loop")
-    start, best = journal.begun, to_builtins(journal.best)
+    start, best, changed = journal.begun, to_builtins(journal.best), names_of_changes(journal.experiments)
     return LoopResponse(
         loop=_row_of_loop(name, journal),
         rules=structs.asdict(start.options),
@@ -104,8 +103,8 @@ def loop(data_dir: Path, name: str) -> LoopResponse:
         space={short(setting): [plain_value(value) for value in values] for setting, values in start.space.items()},
         settings=_plain_settings(start.settings),
         changed_settings=_changed(start.settings),
-        noise_errors=_lines(journal.noise_floor.errors if journal.noise_floor else ()),
-        trials=[_trial(journal, each) for each in journal.experiments[-MAX_TRIALS:]],
+        noise_errors=short_lines(journal.noise_floor.errors if journal.noise_floor else ()),
+        trials=[_trial(each, changed[each.number]) for each in journal.experiments[-MAX_TRIALS:]],
         best={short(target): _kept_value(target, value) for target, value in best.items()},
         best_config=clean(as_config(_with_changes(start.settings, best)), MAX_BYTES) + "\n",
     )
@@ -119,7 +118,7 @@ def evaluation(data_dir: Path, name: str) -> EvaluationResponse:
         StoreCorrupt: its log is damaged.
         StoreError: the folder cannot be read.
     """
-    return evaluation_response(name, evaluations.named(name, evaluations_named(data_dir, name), "evaluation"))
+    return evaluation_response(name, _evaluation(data_dir, name))
 
 
 def measured(log: Log) -> Evaluation:
@@ -129,10 +128,12 @@ def measured(log: Log) -> Evaluation:
 
 def evaluation_response(name: str, result: Evaluation) -> EvaluationResponse:
     """Return an evaluation as programs see it."""
-    header, costs = result.log.header, [outcome.cost for outcome in result.log.outcomes]
-    spent: dict[str, list[Cost]] = {task: [] for task in header.tasks}
+    header = result.log.header
+    by_task: dict[str, list[Cost]] = {task: [] for task in header.tasks}
     for outcome in result.log.outcomes:
-        spent.setdefault(outcome.task, []).append(outcome.cost)
+        by_task.setdefault(outcome.task, []).append(outcome.cost)
+    spent = {task: total_cost(costs) for task, costs in by_task.items()}
+    in_all = total_cost(spent.values())
     return EvaluationResponse(
         evaluation=evaluation_row(name, result),
         tasks=[
@@ -141,18 +142,18 @@ def evaluation_response(name: str, result: Evaluation) -> EvaluationResponse:
                 runs=each.runs,
                 total=each.total,
                 values={short(scorer): value for scorer, value in each.values.items()},
-                errors=_lines(dict.fromkeys(each.errors)),
-                live_calls=sum(cost.live_calls for cost in spent[each.task]),
-                tokens=sum(cost.tokens for cost in spent[each.task]),
-                seconds=sum(cost.seconds for cost in spent[each.task]),
+                errors=short_lines(dict.fromkeys(each.errors)),
+                live_calls=spent[each.task].live_calls,
+                tokens=spent[each.task].tokens,
+                seconds=spent[each.task].seconds,
             )
             for each in result.summary.tasks
         ],
         means=dict(result.summary.means),
         errors=dict(result.summary.errors),
         weights={short(scorer): weight for scorer, weight in header.weights.items()},
-        tokens=sum(cost.tokens for cost in costs),
-        seconds=sum(cost.seconds for cost in costs),
+        tokens=in_all.tokens,
+        seconds=in_all.seconds,
         settings=_plain_settings(header.settings),
         changed_settings=_changed(header.settings),
         versions={short(what): short(version) for what, version in header.versions.items()},
@@ -167,10 +168,18 @@ def comparison(data_dir: Path, first: str, second: str) -> ComparisonResponse:
         StoreCorrupt: a log is damaged.
         StoreError: the folder cannot be read.
     """
-    one, other = (
-        (name, evaluations.named(name, evaluations_named(data_dir, name), "evaluation")) for name in (first, second)
-    )
-    return comparison_response(one, other)
+    return comparison_response((first, _evaluation(data_dir, first)), (second, _evaluation(data_dir, second)))
+
+
+def compared_tasks(data_dir: Path, first: str, second: str) -> list[ComparedTask]:
+    """Return the tasks of two evaluations, the largest difference first.
+
+    Raises:
+        NotFound: there is no such evaluation.
+        StoreCorrupt: a log is damaged.
+        StoreError: the folder cannot be read.
+    """
+    return _compared(_evaluation(data_dir, first), _evaluation(data_dir, second))
 
 
 def comparison_response(first: tuple[str, Evaluation], second: tuple[str, Evaluation]) -> ComparisonResponse:
@@ -197,8 +206,11 @@ def comparison_response(first: tuple[str, Evaluation], second: tuple[str, Evalua
     )
 
 
+def _evaluation(data_dir: Path, name: str) -> Evaluation:
+    return evaluations.named(name, evaluations_named(data_dir, name), "evaluation")
+
+
 def _compared(one: Evaluation, other: Evaluation) -> list[ComparedTask]:
-    """Return the tasks of both, largest difference first."""
     stages = first_differences(one.log, other.log)
     scored = [{task.task: task.total for task in each.summary.tasks} for each in (one, other)]
     digests = one.log.header.tasks, other.log.header.tasks
@@ -277,13 +289,13 @@ def evaluation_row(name: str, result: Evaluation) -> EvaluationRow:
     )
 
 
-def _trial(journal: Journal, made: Experiment) -> TrialResponse:
+def _trial(made: Experiment, changed: Sequence[str]) -> TrialResponse:
     texts = {
         "description": short(made.description),
-        "reasons": _lines(made.reasons),
+        "reasons": short_lines(made.reasons),
         "idea": short(made.idea),
         "commit": short(made.commit),
-        "changed": [short(name) for name in names_of_changes(journal.experiments, made)[:MAX_LINES]],
+        "changed": short_lines(changed),
     }
     return TrialResponse(**{**structs.asdict(made), **texts})
 
@@ -310,7 +322,3 @@ def _changed(settings: Mapping[str, Any]) -> list[str]:
 
 def _plain_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {short(name): plain_value(value) for name, value in settings.items()}
-
-
-def _lines(lines: Iterable[str]) -> list[str]:
-    return [short(line) for line in list(lines)[:MAX_LINES]]

@@ -8,10 +8,11 @@ from harness_evals.changed_targets import TargetChange, changed_targets
 from harness_evals.evaluation_names import arm_name, arms_of
 from harness_evals.task_view import StageView, TaskView, clean_line, stage_view, task_view
 from msgspec import to_builtins
+from msgspec.structs import asdict
 
 from harness.core.text import clean
 from harness.errors import NotFound
-from harness.server.api.experiment_files import loops, loops_in, plain_value, short, whole_log
+from harness.server.api.experiment_files import loops, loops_in, plain_value, short, short_lines, whole_log
 from harness.server.responses.experiment_responses import TaskResponse
 from harness.server.responses.task_run_responses import (
     ChangedTarget,
@@ -26,7 +27,6 @@ Shown: TypeAlias = Literal["all", "failed", "low", "missed"]
 
 FIGURES = ("total", "live_calls", "tokens", "seconds")
 """Figures of a task by which tasks can be sorted, besides its scorers."""
-MAX_REASONS = 20
 MAX_IDEA = 2_000
 
 
@@ -37,7 +37,7 @@ def task_run(data_dir: Path, name: str, task: str, number: int) -> TaskRunRespon
         NotFound: there is no such evaluation, task or run.
         StoreCorrupt: the log is damaged.
     """
-    return task_run_response(task_view(whole_log(data_dir, name), name, task, number, data_dir))
+    return task_run_response(task_view(whole_log(data_dir, name), task, number, data_dir))
 
 
 def task_run_response(view: TaskView) -> TaskRunResponse:
@@ -52,8 +52,21 @@ def first_difference(data_dir: Path, first: str, second: str, task: str, number:
         NotFound: there is no such evaluation, task or run.
         StoreCorrupt: a log is damaged.
     """
-    logs = [whole_log(data_dir, name) for name in (first, second)]
-    return stage_response(stage_view(logs[0], logs[1], task, number, data_dir))
+    return stage_response(stage_view(whole_log(data_dir, first), whole_log(data_dir, second), task, number, data_dir))
+
+
+def side_by_side(
+    data_dir: Path, first: str, second: str, task: str, number: int
+) -> tuple[TaskRunResponse, TaskRunResponse, StageResponse]:
+    """Return two runs of a task, and where they begin to differ.
+
+    Raises:
+        NotFound: there is no such evaluation, task or run.
+        StoreCorrupt: a log is damaged.
+    """
+    logs = whole_log(data_dir, first), whole_log(data_dir, second)
+    one, other = (task_run_response(task_view(log, task, number, data_dir)) for log in logs)
+    return one, other, stage_response(stage_view(*logs, task, number, data_dir))
 
 
 def stage_response(view: StageView) -> StageResponse:
@@ -62,19 +75,18 @@ def stage_response(view: StageView) -> StageResponse:
 
 
 def chosen(tasks: Sequence[TaskResponse], shown: Shown, sort: str, *, down: bool) -> list[TaskResponse]:
-    """Return the tasks to show: all, those with a failed run, those below the mean of the totals, or those that miss a
-    vital nugget; by a scorer (or `total`, `task`, `live_calls`, `tokens`, `seconds`), else in their order. Tasks
-    without its value come last.
+    """Return the tasks to show: `all`, those with a `failed` run, those with a total below the mean (`low`), or those
+    that miss a vital nugget (`missed`). `sort` is `task`, one of `FIGURES` or a scorer; tasks without a value of it
+    come last, and with another name all keep their order.
     """
     totals = [each.total for each in tasks if each.total is not None]
     mean = sum(totals) / len(totals) if totals else 0.0
     found = [each for each in tasks if _is_shown(each, shown, mean)]
     if sort == "task":
         return sorted(found, key=lambda each: each.task, reverse=down)
-    values = {id(each): _value(each, sort) for each in found}
-    with_value = [each for each in found if values[id(each)] is not None]
-    ranked = sorted(with_value, key=lambda each: values[id(each)] or 0.0, reverse=down)
-    return [*ranked, *(each for each in found if values[id(each)] is None)]
+    valued = [(value, each) for each in found if (value := _value(each, sort)) is not None]
+    ranked = [each for _, each in sorted(valued, key=lambda pair: pair[0], reverse=down)]
+    return [*ranked, *(each for each in found if _value(each, sort) is None)]
 
 
 def _is_shown(task: TaskResponse, shown: Shown, mean: float) -> bool:
@@ -107,29 +119,17 @@ def experiment(data_dir: Path, loop: str, number: int) -> TrialDetailResponse:
     arms = {short(name) for name in arms_of(paths[loop])}
     named = {short(arm): short(arm_name(paths[loop].name, file)) for arm, file in made.evaluations.items()}
     scores = sorted(made.task_scores.items(), key=lambda each: (-abs(each[1][1] - each[1][0]), each[0]))
-    return TrialDetailResponse(
-        loop=loop,
-        number=number,
-        status=made.status,
-        idea=clean(made.idea, MAX_IDEA),
-        hypothesis=clean(made.hypothesis, MAX_IDEA),
-        reasons=[short(reason) for reason in made.reasons[:MAX_REASONS]],
-        targets=[_target(each) for each in changed_targets(journal, made)],
-        evaluations={arm: name for arm, name in named.items() if name in arms},
-        commit=short(made.commit),
-        score=made.score,
-        baseline=made.baseline,
-        delta=made.delta,
-        low=made.low,
-        high=made.high,
-        p=made.p,
-        tasks=made.tasks,
-        seconds=made.seconds,
-        live_calls=made.live_calls,
-        tokens=made.tokens,
-        task_scores=[TaskDifference(task=short(task), baseline=was, candidate=now) for task, (was, now) in scores],
-        numbers=[each.number for each in journal.experiments],
-    )
+    texts = {
+        "idea": clean(made.idea, MAX_IDEA),
+        "hypothesis": clean(made.hypothesis, MAX_IDEA),
+        "reasons": short_lines(made.reasons),
+        "targets": [_target(each) for each in changed_targets(journal, made)],
+        "evaluations": {arm: name for arm, name in named.items() if name in arms},
+        "commit": short(made.commit),
+        "task_scores": [TaskDifference(task=short(task), baseline=was, candidate=now) for task, (was, now) in scores],
+        "numbers": [each.number for each in journal.experiments],
+    }
+    return TrialDetailResponse(**{**asdict(made), **texts}, loop=loop)
 
 
 def _target(change: TargetChange) -> ChangedTarget:

@@ -69,7 +69,7 @@ def test_one_clicks_from_an_evaluation_to_a_task(visit: Visitor, furnished: Furn
     page = visit(f"/experiments/evaluations/{furnished.evaluations[1]}")
     page.get_by_role("link", name="nugget vital").click()
     expect(page.get_by_role("columnheader", name="nugget vital")).to_have_attribute("aria-sort", "descending")
-    page.get_by_label("Show").select_option("those below the mean")
+    page.get_by_label("Show").select_option("tasks below the mean")
     page.get_by_role("button", name="Show").click()
     tasks = page.locator("tbody th a").all_text_contents()
     assert 1 < len(tasks) < 26
