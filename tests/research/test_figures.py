@@ -161,7 +161,7 @@ def test_a_value_is_what_its_quotation_says(title: str, sentences: Sequence[str]
         (RATE, ("The unemployment rate of Norland was 5% in 1990.", "In 2000 Norland had an increase of 2%.")),
         (RATE, ("The unemployment rate of Norland was 5% in 1990.", "In 2000 the rate of Norland was 2% higher.")),
         (QUESTION, (GROWTH[0], "The population of Norland will be 4,900,000 in 2050.")),
-        (QUESTION, (GROWTH[0], "Projected growth adds the population of Norland to 4,900,000 in 2050.")),
+        (QUESTION, (GROWTH[0], "Projected growth takes the population of Norland to 4,900,000 in 2050.")),
         (QUESTION, (GROWTH[0], "The population of Norland was more than 4,900,000 in 2010.")),
         (QUESTION, (GROWTH[0], "The population of Norland was not 4,900,000 in 2010.")),
         (QUESTION, (GROWTH[0], "The population of Norland was half of 9,800,000 in 2010.")),
