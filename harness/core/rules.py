@@ -21,9 +21,19 @@ TypeName: TypeAlias = Annotated[str, Meta(pattern=_TYPE)]
 """Name of a type of questions, as the rules give it."""
 
 HEADINGS = ("Answer", "Key points", "Details", "Where sources disagree", "Figures", "Quotations", "Limits", "Sources")
-WEIGHTS: Mapping[str, tuple[float, float]] = {"answer_share": (0, 1), "key_points": (0, 50), "answer_excerpts": (1, 50)}
+WEIGHTS: Mapping[str, tuple[float, float]] = {
+    "answer_share": (0, 1),
+    "key_points": (0, 50),
+    "answer_excerpts": (1, 50),
+    "sentences_read": (1, 400),
+    "first_sentence": (0, 1),
+    "unlikely": (0, 1),
+    "repeated": (0, 1),
+    "lacking_score": (0, 1),
+    "lacking_relevance": (0, 1),
+}
 """Least and highest value of each weight."""
-COUNTS = frozenset({"key_points", "answer_excerpts"})
+COUNTS = frozenset({"key_points", "answer_excerpts", "sentences_read"})
 
 MAX_TYPES = 10
 MAX_PHRASES = 200

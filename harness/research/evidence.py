@@ -33,28 +33,15 @@ from harness.ports import Reader, Vectors
 from harness.research.gathering import GatheredSource
 from harness.research.quotable_sentences import Sentence, promising_sentences
 from harness.research.relevance import MIN_SIMILARITY, MIN_WORDED_SIMILARITY, Wording
+from harness.research.rules import rules_of, version_of_rules
 from harness.research.scoring import ChunkSet
 from harness.research.sentence_reading import Answering, Missing, parts_by_vectors, read_sentences
 from harness.research.sentence_runs import runs_of
 from harness.settings import WritingSettings
 
-LACKING = 0.1
-"""Lower score of an excerpt whose passage lacks a year, version or number of the question, or its source a name."""
-
 MAX_OVERLAP = 0.5
 """Two excerpts are duplicates if they share more than this share of the shorter one's words, the question's words
 aside.
-"""
-
-REPEATED = 0.93
-"""Least cosine similarity of two sentences that say the same."""
-
-_FIRST = 0.5
-"""Share of an excerpt's first sentence in its relevance; the rest is that of its likeliest sentence."""
-
-UNLIKELY = 0.15
-"""Least relevance of an excerpt that the reader has read, as a share of that of the likeliest sentence: one that is
-less likely to answer is about something else.
 """
 
 UNREAD = "%s; until then a research does not check whether its sources answer the question"
@@ -132,6 +119,8 @@ def cached_evidence(
     weighed = f"most={writing.max_evidence}, per_source={writing.per_source}, weights={writing.ranking_weights}"
     ranking = f"{chunk_set.code.evidence} Choice({weighed}) {chunk_set.chunking_id}"  # a key of older snapshots, too
     ranking += "".join(f" part={part}" for part in parts)
+    if replaced := version_of_rules(writing.rules, "weights"):
+        ranking += f" {replaced}"
     try:
         ranking = f"{ranking} {reader.id} {writing.reading_weight} {reader.calibration}" if reader else ranking
         kept = cache.derived.get(chunk_set.question, ranking, sources, compute, list[Excerpt], ttl=ttl)
@@ -168,13 +157,15 @@ def find_evidence(
     """Return the excerpts that answer best, best first: at most as many as `writing` allows, no near-duplicates, none
     off topic (better nothing than something unrelated); then the statements of sources that disagree. The vector of an
     excerpt is the mean of its sentences' vectors. With a `reader`, there are none if it finds no sentence likely enough
-    to answer. Each of the `parts`, the sub-questions of a compound question, has an excerpt if one is about it.
+    to answer. Each of the `parts`, the sub-questions of a compound question, has an excerpt if one is about it. The
+    rules in `writing` weigh.
 
     Raises:
+        InvalidInput: a rule cannot be used, see `harness.core.rules`.
         EmbeddingError: the embedder failed.
         ReaderError: the reader failed.
     """
-    wanted = chunk_set.wording
+    wanted, weights = chunk_set.wording, rules_of(writing.rules).weights
     likely = promising_sentences(sources, chunk_set, wanted)
     if not likely:
         return []
@@ -189,7 +180,8 @@ def find_evidence(
     answering = Answering(None, parts_by_vectors(vectors, questions))
     if reader is not None:
         read = [*questions, whole] if parts else questions
-        answering, least = read_sentences(likely, vectors, read, chunk_set, reader, missing), reader.calibration.answers
+        answering = read_sentences(likely, vectors, read, chunk_set, reader, missing, weights)
+        least = reader.calibration.answers
         if max(answering.relevance or ()) < least:
             return []
     ranked = sorted(
@@ -217,7 +209,7 @@ def find_evidence(
     absent = set(range(len(parts))) - {found.part for found in chosen}
     chosen += [max(about, key=lambda each: _merit(each, weight)) for part in absent if (about := _about(ranked, part))]
     by_text = {each.text: vector for each, vector in zip(likely, vectors, strict=True)}
-    return [*_without_repeats(chosen, by_text), *_disagreeing(ranked, questions, least)]
+    return [*_without_repeats(chosen, by_text, weights.repeated), *_disagreeing(ranked, questions, least)]
 
 
 def _about(ranked: Sequence[Evidence], part: int) -> list[Evidence]:
@@ -248,7 +240,7 @@ def _disagreeing(
             yield from (replace(answers[place], disagrees=number) for place in group)
 
 
-def _without_repeats(found: Iterable[Evidence], vectors: Mapping[str, Vectors]) -> Iterator[Evidence]:
+def _without_repeats(found: Iterable[Evidence], vectors: Mapping[str, Vectors], repeated: float) -> Iterator[Evidence]:
     """Yield the excerpts without the sentences that an earlier one has, in these or nearly these words; one that the
     next sentence needs stays.
     """
@@ -258,18 +250,20 @@ def _without_repeats(found: Iterable[Evidence], vectors: Mapping[str, Vectors]) 
         kept = tuple(
             text
             for text, after in zip(each.sentences, following, strict=True)
-            if not _is_repeat(text, quoted, vectors) or (after not in quoted and needs_previous(after))
+            if not _is_repeat(text, quoted, vectors, repeated) or (after not in quoted and needs_previous(after))
         )
         if kept:
             quoted += kept
             yield replace(each, sentences=kept)
 
 
-def _is_repeat(text: str, quoted: Sequence[str], vectors: Mapping[str, Vectors]) -> bool:
-    """Return whether a sentence says what an earlier one says: the same words or meaning, and the same numbers."""
+def _is_repeat(text: str, quoted: Sequence[str], vectors: Mapping[str, Vectors], repeated: float) -> bool:
+    """Return whether a sentence says what an earlier one says: the same words, or a cosine similarity of at least
+    `repeated` and the same numbers.
+    """
     numbers = all_numbers(text)
     return any(
-        text == other or (float(vectors[text] @ vectors[other]) >= REPEATED and numbers == all_numbers(other))
+        text == other or (float(vectors[text] @ vectors[other]) >= repeated and numbers == all_numbers(other))
         for other in quoted
     )
 
@@ -311,7 +305,8 @@ def _excerpts(
     writing: WritingSettings,
 ) -> Iterator[Evidence]:
     """Yield and score every run of neighbouring sentences of one chunk (see `runs_of`)."""
-    least = UNLIKELY * max(answering.relevance or (0.0,))
+    weights = rules_of(writing.rules).weights
+    least = weights.unlikely * max(answering.relevance or (0.0,))
     of_excerpt, of_chunk, of_title, of_words = writing.ranking_weights
     question = chunk_set.question_vector
     for (document, chunk), group in groupby(range(len(likely)), key=lambda i: likely[i].place):
@@ -328,13 +323,13 @@ def _excerpts(
                 + of_title * title_similarity[first.source.title]
                 + of_words * chunk_set.wording.share(held)
                 + first.source.weight
-                - LACKING * bool(lacks)
+                - weights.lacking_score * bool(lacks)
             )
             best, of_part, likeliest, relevance = None, 0.0, run[0], answering.relevance
             if relevance is not None:
                 likeliest = max(run, key=relevance.__getitem__)
                 best, of_part = (
-                    round(_FIRST * each[run[0]] + (1 - _FIRST) * each[likeliest], 4)
+                    round(weights.first_sentence * each[run[0]] + (1 - weights.first_sentence) * each[likeliest], 4)
                     for each in (relevance, answering.of_part)
                 )
             yield Evidence(

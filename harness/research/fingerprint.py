@@ -25,7 +25,7 @@ class Code(Struct, frozen=True, rename={"scoring": "judging"}):
 
 def code_of(planner: RulePlanner, engines: Sequence[SearchEngine], reader: PageReader) -> Code:
     """Return the names of the present code: digests of the modules that do the work (see `source_digest`), and of the
-    shipped rules of planning. An engine's name is also the name of its module.
+    shipped rules by which they do it. An engine's name is also the name of its module.
     """
     named = {each.name for engine in engines for each in alternatives_of(engine)}
     engine_modules = [f"harness.sources.engines.{name}" for name in named]
@@ -33,7 +33,7 @@ def code_of(planner: RulePlanner, engines: Sequence[SearchEngine], reader: PageR
     return Code(
         digest_of([source_digest("harness.research.gather", *sorted(adapters)), shipped_version(*PLANNING)]),
         source_digest("harness.research.scoring"),
-        source_digest("harness.research.evidence"),
+        digest_of([source_digest("harness.research.evidence"), shipped_version("weights")]),
         source_digest("harness.research.context_builder"),
         source_digest("harness.vector_cache.chunks"),
     )

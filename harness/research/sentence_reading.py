@@ -8,13 +8,8 @@ from msgspec import Struct
 from harness.ports import Reader, Vectors
 from harness.research.quotable_sentences import Sentence
 from harness.research.relevance import promise
+from harness.research.rules import Weights
 from harness.research.scoring import ChunkSet
-
-MAX_READ = 40
-"""Most sentences that the reader reads, the most promising first: each takes 5 to 20 ms."""
-
-LACKING_RELEVANCE = 0.5
-"""Factor of the relevance of a sentence whose passage lacks what the question names."""
 
 Missing: TypeAlias = Mapping[tuple[str, int], tuple[str, ...]]
 """Terms and names of the question that each place (document, index of the chunk) lacks."""
@@ -44,10 +39,11 @@ def read_sentences(
     chunk_set: ChunkSet,
     reader: Reader,
     missing: Missing,
+    weights: Weights,
 ) -> Answering:
     """Return how likely (0..1) each sentence answers the last question, the whole one, and which of the others it
-    answers best, by reader and vectors; half of that where something is `missing`. Only the most promising ones are
-    read; the others are 0.
+    answers best, by reader and vectors; a share of that (see `weights`) where something is `missing`. Only the most
+    promising ones are read; the others are 0.
     """
     parts = questions[:-1] or questions
     of_part, by_part = parts_by_vectors(vectors, parts), [0.0] * len(likely)
@@ -56,11 +52,11 @@ def read_sentences(
     for part, (question, vector) in enumerate(questions):
         near, wanted = (vectors @ vector).tolist(), chunk_set.wording
         promises = [promise(similar, wanted.share(each.stems)) for similar, each in zip(near, likely, strict=True)]
-        most = MAX_READ if part == len(questions) - 1 else MAX_READ // len(parts)
+        most = weights.sentences_read if part == len(questions) - 1 else weights.sentences_read // len(parts)
         best = sorted(range(len(likely)), key=lambda place: -promises[place])[:most]
         read = reader.answers(question, [likely[place].in_context for place in best])
         for place, probability in zip(best, read, strict=True):
-            factor = LACKING_RELEVANCE if missing[likely[place].place] else 1.0
+            factor = weights.lacking_relevance if missing[likely[place].place] else 1.0
             relevance = factor * calibration.relevance(probability, near[place])
             places.add(place)
             if part == len(questions) - 1:

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from harness.cache import Cache, Policy
+from harness.core.rules import RuleName
 from harness.errors import StoreError
 from harness.models.local.tokenizer import rarity
 from harness.research.context_builder import ShownSource, Window, build_context, cached_context
-from harness.research.evidence import Evidence, find_evidence
+from harness.research.evidence import Evidence, cached_evidence, find_evidence
 from harness.research.fingerprint import Code
 from harness.research.gathering import GatheredSource
 from harness.research.scoring import ChunkSet
@@ -335,6 +336,39 @@ def test_the_reader_chooses_the_first_excerpt() -> None:
     assert set(reader.read) >= {found[0].sentences[0], without[0].sentences[0]}
     unweighted = find_evidence([one], held, WritingSettings(reading_weight=0.0), DoublingReader())
     assert unweighted[0].sentences[0] == without[0].sentences[0]
+
+
+def test_weights_decide_how_much_is_read_and_left_out() -> None:
+    """Weights of the rules: sentences read, least share of the likeliest, cosine of a repetition."""
+    one = GatheredSource("https://example.org/1", "", (APPLES,))
+    held = chunk_set(MemoryStore(), WordEmbedder())
+    held.question = "backoff retries"
+
+    def found(**weights: float) -> tuple[int, list[str]]:
+        reader = DoublingReader()
+        rules: dict[RuleName, str] = {"weights": "\n".join(f"{name}: {value}" for name, value in weights.items())}
+        chosen = find_evidence([one], held, WritingSettings(rules=rules if weights else {}), reader)
+        return len(reader.read), [sentence for each in chosen for sentence in each.sentences]
+
+    read, sentences = found()
+    assert (read, len(sentences)) == (4, 4)
+    assert found(sentences_read=2)[0] == 2
+    assert len(found(unlikely=1)[1]) < len(sentences)
+    assert len(found(repeated=0)[1]) < len(sentences)
+
+
+def test_replaced_weights_choose_again() -> None:
+    """Excerpts that were chosen with other weights are not reused."""
+    one = GatheredSource("https://example.org/1", "", (APPLES,))
+    held = chunk_set(MemoryStore(), WordEmbedder())
+    held.question = "backoff retries"
+    replaced: Sequence[dict[RuleName, str]] = ({}, {"weights": "repeated: 0"}, {})
+    cache = Cache(MemoryStore())
+    chosen = [
+        cached_evidence([one], held, cache, WritingSettings(rules=rules), ttl=60.0, reader=DoublingReader())
+        for rules in replaced
+    ]
+    assert len(chosen[1]) < len(chosen[0]) == len(chosen[2])
 
 
 class DoublingReader(WordReader):

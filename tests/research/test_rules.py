@@ -170,8 +170,9 @@ def test_an_edited_file_counts_as_edited_code(monkeypatch: pytest.MonkeyPatch) -
     before = code_of(RulePlanner(), (), Library())
     monkeypatch.setattr(fingerprint, "shipped_version", lambda *_: "0" * 16)
     after = code_of(RulePlanner(), (), Library())
-    assert after == replace(before, gathering=after.gathering)
-    assert after != before
+    assert after == replace(before, gathering=after.gathering, evidence=after.evidence)
+    assert after.gathering != before.gathering
+    assert after.evidence != before.evidence
     assert len({shipped_version(name) for name in NAMES}) == len(NAMES)
 
 

@@ -26,11 +26,17 @@ PLANNING: tuple[RuleName, ...] = ("task_types", "stop_words")
 
 
 class Weights(Struct, frozen=True):
-    """Numbers by which excerpts are placed in a report, see `weights.txt`."""
+    """Numbers by which excerpts are chosen and placed in a report, see `weights.txt`."""
 
     answer_share: float
     key_points: int
     answer_excerpts: int
+    sentences_read: int
+    first_sentence: float
+    unlikely: float
+    repeated: float
+    lacking_score: float
+    lacking_relevance: float
 
 
 class Rules(Struct, frozen=True):
