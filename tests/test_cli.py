@@ -101,6 +101,7 @@ def test_research_as_json_tells_everything(corpora: Path) -> None:
     assert (again["research_cache"], again["live_calls"], again["report"]) == ("hit", 0, told["report"])
 
 
+@pytest.mark.slow
 def test_notes_are_researched(tmp_path: Path) -> None:
     """A folder is a corpus; unreadable files in it are reported and skipped."""
     notes = tmp_path / "notes"
@@ -211,6 +212,7 @@ def test_debug_shows_the_traceback() -> None:
     assert ended.stderr.splitlines()[-1].startswith("error: ")
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_at_once_with_130() -> None:
     """An engine that hangs does not block the program; cached entries stay."""
     with silent_proxy() as proxy:

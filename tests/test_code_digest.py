@@ -104,6 +104,7 @@ def plan_otherwise(copy: Copy) -> None:
     copy.edit("research/planner.py", 'f"{keywords} {angle}"', 'f"{keywords} failed attempts"')
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kept", [True, False], ids=["research cache", "solved question"])
 def test_an_edited_planner_gathers_again_and_an_edited_command_does_not(copy: Copy, tasks: Path, kept: bool) -> None:
     """A past research answers while the code that gathers is the same: comments and docstrings do not count."""
@@ -122,6 +123,7 @@ def test_an_edited_planner_gathers_again_and_an_edited_command_does_not(copy: Co
     assert used() == first
 
 
+@pytest.mark.slow
 def test_an_edited_ranking_searches_a_corpus_again(copy: Copy, tasks: Path) -> None:
     """Results in the old order do not answer; the index stays, as the passages are the same."""
 
@@ -133,6 +135,7 @@ def test_an_edited_ranking_searches_a_corpus_again(copy: Copy, tasks: Path) -> N
     assert [outcome(), outcome()] == ["miss", "hit"]
 
 
+@pytest.mark.slow
 def test_an_evaluation_gathers_again_with_an_edited_planner(copy: Copy, tasks: Path, tmp_path: Path) -> None:
     """The next evaluation measures the edited planner; without an edit it reuses the contexts."""
 
@@ -179,6 +182,7 @@ def researches(tmp_path: Path) -> int:
     return int(count)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("file", "old", "new"), [
     ("research/scoring.py", "SCORED = 3", "SCORED = 1"),
     ("research/evidence.py", "MAX_OVERLAP = 0.5", "MAX_OVERLAP = 0.6"),
@@ -199,6 +203,7 @@ def test_what_is_made_of_answers_is_made_again_by_edited_code(copy: Copy, file: 
     assert before.keys() == {"gathering", "judging", "evidence", "context", "chunks"}
 
 
+@pytest.mark.slow
 def test_a_replay_finds_what_the_code_of_then_gathered(copy: Copy, tasks: Path, tmp_path: Path) -> None:
     """A snapshot answers with the recorded names, whatever the planner has become since."""
     snapshot, kept = tmp_path / "run.snapshot", {"RESEARCH_CACHE": "1", "HARNESS_ENOUGH_SCORE": "1"}

@@ -293,6 +293,7 @@ def test_a_cancelled_waiter_leaves_the_search_running(sync: bool) -> None:
     assert (calls, get("q")) == (["q"], "found")
 
 
+@pytest.mark.slow
 def test_a_search_in_a_thread_outlives_its_loop(tmp_path: Path) -> None:
     """A script that stopped waiting and ended finds the results next time."""
     script = """
@@ -316,6 +317,7 @@ asyncio.run(main())
     assert get("q") == "found"
 
 
+@pytest.mark.slow
 def test_an_error_without_a_waiter_gives_no_warning(caplog: pytest.LogCaptureFixture) -> None:
     """The call of a cancelled waiter may fail; the next one asks again."""
 
@@ -424,6 +426,7 @@ def test_expired_deletes_only_what_is_expired() -> None:
     assert shown["tables"]["research_cache"]["live"] == 1
 
 
+@pytest.mark.slow
 def test_clear_asks_first() -> None:
     """Any answer but yes deletes nothing."""
     put("q", RESULTS)

@@ -467,6 +467,7 @@ def test_the_threshold_of_chunks_defaults_to_that_of_queries(store: Store) -> No
         assert len(cache.search_chunks("a b")) == found
 
 
+@pytest.mark.slow
 def test_the_cap_per_document_loses_no_result(cache: VectorCache) -> None:
     """However many chunks of one document are nearest, others fill the places, by repeated searches."""
     near = "\n\n".join(f"target {'target ' * 250}" for _ in range(40))

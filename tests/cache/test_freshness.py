@@ -28,6 +28,7 @@ def how(answer: Answer[Any]) -> str:
     return answer.outcome.found if isinstance(answer.outcome, Hit) else type(answer.outcome).__name__.lower()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "query",
     [

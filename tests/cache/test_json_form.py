@@ -69,6 +69,7 @@ class Model(pydantic.BaseModel):
     tags: set[str] = set()
 
 
+@pytest.mark.slow
 @given(JSON)
 def test_json_stays_as_it_is(value: Any) -> None:
     """Values and their types, at any depth."""

@@ -131,6 +131,7 @@ def test_without_semantics_only_the_same_search_answers(store: SqliteStore) -> N
     assert next(store.listings.scan("search_cache", "default")).embedding is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("share", "answers"), [(1.01, True), (0.99, False), (0.0, False)])
 def test_the_classic_threshold_is_a_cut(store: SqliteStore, minilm: MiniLM, share: float, answers: bool) -> None:
     """`SEMANTIC_CACHE_THRESHOLD` is a distance: no row that is farther away answers."""

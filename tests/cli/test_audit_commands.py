@@ -109,6 +109,7 @@ def test_by_default_and_offline_nothing_is_audited(
     assert "audited" not in harness("cache", "stats").out
 
 
+@pytest.mark.slow
 def test_the_program_ends_though_the_engine_hangs(harness: Program, engine: Engine) -> None:
     """An audit is waited for shortly, and given up."""
     harness("search", STORED)

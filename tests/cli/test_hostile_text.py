@@ -176,6 +176,7 @@ for arguments in json.loads(sys.argv[1]):
 """
 
 
+@pytest.mark.slow
 def test_nothing_acts_on_a_terminal(filled: dict[str, str], tmp_path: Path) -> None:
     """On a real terminal there are colours and frames, and nothing that stored text could do."""
     lines = [arguments_of(command, filled) for command in PRINTING]

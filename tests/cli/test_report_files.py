@@ -147,6 +147,7 @@ def test_only_text_forms_are_verified(harness: Program, tmp_path: Path, suffix: 
     assert "only .json, .md and .html files can be verified" in harness("verify", file).one_line_error(2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["a.docx", "a.pdf", "a.bib", "a.csl.json"])
 def test_hostile_text_is_written_as_text(harness: Program, tmp_path: Path, name: str) -> None:
     """Whatever an agent stored, each form is readable, and no character of it acts."""

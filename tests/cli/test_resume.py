@@ -64,6 +64,7 @@ def test_an_explicit_option_overrides_one_setting(harness: Program, home: Path, 
     assert (after["max_rounds"], after["max_results"], after["sections"]) == (1, 2, 1)
 
 
+@pytest.mark.slow
 def test_a_finished_run_stays_until_there_is_a_new_result(harness: Program, home: Path, notes: str) -> None:
     """If resuming fails, the report is still there."""
     run, report = started(harness, "-e", notes)

@@ -290,6 +290,7 @@ def test_a_number_of_any_length_is_compared(one: str, two: str) -> None:
     assert found("How many are there?", f"There are {one} items.", f"There are {two} items.") == [(0, 1)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

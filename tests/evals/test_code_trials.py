@@ -220,6 +220,7 @@ def test_the_folders_to_test_a_file_are_found(tmp_path: Path) -> None:
 # Runs ---------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "says"),
     [
@@ -468,6 +469,7 @@ def detached(git: Git) -> None:
     git("checkout", "-q", "--detach")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "says"),
     [

@@ -185,6 +185,7 @@ def chatter() -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.slow
 def test_log_lines_do_not_extend_the_time() -> None:
     """Work that logs and does not end is killed at the same time as silent work."""
     with IsolatedExecutor(1, seconds=2) as executor, pytest.raises(TimeoutError, match="longer than 2 s"):

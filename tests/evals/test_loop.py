@@ -220,6 +220,7 @@ def test_paths_do_not_distinguish_settings(tmp_path: Path) -> None:
     assert digest_of(Settings(max_rounds=2)) != digest_of(Settings())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["random", "hillclimb", "grid"])
 def test_the_same_seed_makes_the_same_experiments(tmp_path: Path, name: str) -> None:
     """All numbers except the seconds."""
@@ -319,6 +320,7 @@ def test_an_exhausted_or_failing_proposer_ends_it(tmp_path: Path) -> None:
 # Continuing --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["random", "hillclimb"])
 def test_a_killed_loop_continues_with_the_same_experiment(tmp_path: Path, name: str) -> None:
     """Killed during experiment 7, with an incomplete last line: as if not killed, nothing twice."""
@@ -376,6 +378,7 @@ def gathering(stop_after: int | None = None, cached: set[tuple[str, int]] | None
     return run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("budget", [None, 30, 31, 69], ids=str)
 @pytest.mark.parametrize("stops", [(0,), (7,), (20,), (21,), (33,), (46,), (5, 9, 3, 17)], ids=str)
 def test_a_stopped_loop_counts_the_same_live_calls(tmp_path: Path, stops: tuple[int, ...], budget: int | None) -> None:

@@ -239,6 +239,7 @@ def test_an_agent_that_fails_is_an_invalid_proposal(tmp_path: Path, script: str,
         an_agent(tmp_path, script, seconds).propose(SITUATION)
 
 
+@pytest.mark.slow
 def test_nothing_that_an_agent_started_outlives_it(tmp_path: Path) -> None:
     """Neither after its time nor after its end: the copy is removed."""
     held = tmp_path / "held"

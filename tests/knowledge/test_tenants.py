@@ -67,6 +67,7 @@ def _unknown(knowledge: Knowledge, foreign: list[str]) -> None:
             assert "no document has the id" in str(error)  # noqa: PT017 - else the assertion above has been raised
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(STEPS)
 def test_tenants_do_not_affect_each_other(steps: list[tuple[Any, ...]]) -> None:

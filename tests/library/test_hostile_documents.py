@@ -81,6 +81,7 @@ def assert_bounded(passage: HeldPassage) -> None:
     assert "\n" not in passage.title
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PAYLOADS)
 def test_a_hostile_search_is_no_obstacle(library: Library, store: Store, cache: Cache, name: str) -> None:
     """Its passages are bounded and clean, and other rows are read."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -73,6 +74,7 @@ class Tenant:
             assert all(self.name in each.text for each in words)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=25)
 @given(STEPS)
 def test_tenants_do_not_affect_each_other(steps: list[tuple[Any, ...]]) -> None:

@@ -211,6 +211,7 @@ def test_a_drip_is_cut_when_time_is_up(endpoint: Endpoint) -> None:
     assert endpoint.gone.wait(10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", [b": ping\n\n", b"d", event(choices=[])], ids=["comments", "a line", "empty events"])
 def test_a_drip_of_nothing_ends_when_time_is_up(endpoint: Endpoint, piece: bytes) -> None:
     """Bytes that bring no text keep no time-out away."""

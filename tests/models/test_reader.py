@@ -86,6 +86,7 @@ def test_a_passage_that_answers_is_likelier_than_one_that_does_not() -> None:
     assert other < 0.1
 
 
+@pytest.mark.slow
 def test_a_probability_depends_on_the_pair_alone() -> None:
     """Neither the other texts of a list nor a second reading change it."""
     texts = [PASSAGE, "Cats sleep a lot.", PASSAGE * 40]
@@ -95,6 +96,7 @@ def test_a_probability_depends_on_the_pair_alone() -> None:
     assert support == [MiniLMReader().supports("The pool holds ten connections.", [each])[0] for each in texts]
 
 
+@pytest.mark.slow
 def test_an_answer_in_a_long_text_is_found() -> None:
     """A text of many windows is as likely to answer as its best window."""
     long = "Cats sleep a lot. " * 400

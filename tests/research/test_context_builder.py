@@ -157,6 +157,7 @@ def size(context: Sequence[ShownSource]) -> int:
     return sum(words([each.text for each in context]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("budget", [200, 350, 351, 700, 1_000, 3_000, 20_000])
 def test_the_context_stays_within_its_tokens(budget: int) -> None:
     """For documents of any size, it is filled with whole chunks as far as they fit."""

@@ -365,6 +365,7 @@ def test_the_same_research_has_the_same_bytes(form: Any) -> None:
         assert form(saved(report(*GROWTH)), 0.0) == first
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "named",
     ["| <script>x</script> `x` [y](http://evil.example) \u202e\x1b[31m " * 9, "جبل نورلاند", "הר 12 (א)", "\ud800"],

@@ -164,6 +164,7 @@ def test_there_are_twenty_pairs() -> None:
     assert all(one != other for _, one, other in PAIRS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("corpus", "question", "reworded"), PAIRS, ids=[pair[1] for pair in PAIRS])
 def test_a_question_is_answered_in_any_order_of_words(
     cache: Cache, corpora: dict[str, Corpus], embedder: MiniLM, corpus: str, question: str, reworded: str

@@ -288,6 +288,7 @@ def test_a_pdf_has_plain_forms_of_rare_letters() -> None:
     assert "“x² été \ufffd A” [1]" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("section", ["Answer", KEY_POINTS, DISAGREEMENTS])
 @pytest.mark.parametrize("length", [1_500, 6_000])
 def test_very_long_text_is_whole(section: str, length: int) -> None:
@@ -322,6 +323,7 @@ def test_hostile_text_is_text() -> None:
 ANY = st.text(st.characters() | st.sampled_from("aאب {}\u200d\u0301\ufdfd\u2067\ud800"), max_size=60)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=8)
 @given(text=ANY, url=ANY)
 @example(text="", url="")

@@ -377,6 +377,7 @@ def test_an_address_makes_one_link(url: str) -> None:
     assert Page(html_of(written(url=url))).links == [url, "https://example.org/2"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", ["|", "`", "\\", "[](", "*_", "a ", "\n", "<", "\x00\ud800"])
 def test_long_texts_take_a_bounded_time(piece: str) -> None:
     """To write, in every place at once."""

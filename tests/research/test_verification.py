@@ -194,6 +194,7 @@ ALTERED: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ALTERED)
 def test_every_change_is_reported(cache: Cache, name: str) -> None:
     """Everything a reader sees is rebuilt from the stored run and compared; the difference has its place."""

@@ -386,6 +386,7 @@ def test_impossible_numbers_are_damage(
     assert client.get("/experiments", headers=PAGES).status_code == 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["20990101-000000-aaaaaa", "%2e%2e%2fevals", "..%2f..%2fetc%2fpasswd", "%00", "*", "20260921", "a%ed%a0%80"]
 )
@@ -408,6 +409,7 @@ def test_file_names_that_are_not_utf8_are_cleaned(client: TestClient, settings: 
     assert "bad" in words(page(client, "/experiments"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "address",
     [

@@ -109,6 +109,7 @@ def test_hundreds_of_slow_connections_are_closed_and_others_are_served(port: int
     assert httpx2.post(f"http://127.0.0.1:{port}/echo", content=b"x" * 10).text == "10"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("beginning", [b"GET /echo HTTP/1.1\r\nX: ", POST, POST.replace(b"/echo", b"/early")])
 def test_trickling_bytes_do_not_extend_the_limit(port: int, beginning: bytes) -> None:
     """In the headers, in the body, or after the response."""
@@ -146,6 +147,7 @@ def test_slow_responses_are_not_cut(port: int, path: str) -> None:
     assert answer.text == "piece " * (4 if path == "/stream" else 0) + "10"
 
 
+@pytest.mark.slow
 def test_a_slow_application_does_not_make_a_body_late() -> None:
     """The client could not send it yet."""
 

@@ -169,6 +169,7 @@ def test_empty_pages_say_what_to_do(client: TestClient) -> None:
 # --- the history
 
 
+@pytest.mark.slow
 def test_the_history_shows_the_items_of_the_api(client: TestClient, app: App) -> None:
     """In the same order, with their similarity, each with a link to its page."""
     for number in range(5):

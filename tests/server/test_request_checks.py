@@ -402,6 +402,7 @@ def test_over_tls_the_cookie_is_secure(client: TestClient, token: Callable[..., 
     assert "Secure" in answer.headers["Set-Cookie"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("proxies", "sent", "secure"),
     [

@@ -88,6 +88,7 @@ def test_the_form_and_the_api_offer_the_same(client: TestClient) -> None:
 # --- use
 
 
+@pytest.mark.slow
 def test_a_research_uses_the_chosen_engine(client: TestClient, app: App) -> None:
     """The page and the API use it; `like` and resuming use the engine of that run."""
     answer = client.post("/research", data={"question": QUESTION, "engine": "corpus:python-docs"}, headers=HTML)

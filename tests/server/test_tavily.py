@@ -207,6 +207,7 @@ def test_results_are_filtered_by_domain(client: TestClient, fields: dict[str, An
     assert found(ask(client, **fields)) == numbers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [True, "markdown", "text"])
 def test_pages_are_read_with_the_results(reading: TestClient, kind: object) -> None:
     """An unreadable page has no text, but stays a result."""

@@ -59,6 +59,7 @@ print(fork(child))
     assert run(program, tmp_path) == "0"
 
 
+@pytest.mark.slow
 def test_a_child_can_embed_while_a_thread_loads_the_models(tmp_path: Path) -> None:
     """During half a second: the import of the library, the load, and runs."""
     program = """
@@ -89,6 +90,7 @@ os._exit(sys.stdout.flush() or 0)
     assert run(program, tmp_path) == " ".join(["0"] * 13)
 
 
+@pytest.mark.slow
 def test_locks_are_free_in_a_child(tmp_path: Path) -> None:
     """Also that of a script's app while a thread opens it, and those of cached properties."""
     program = """

@@ -444,6 +444,7 @@ def test_a_migration_that_fails_leaves_its_table_unchanged(
     assert not recorded or (migration.name,) not in _query(path, f"SELECT name FROM {RECORD}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", range(len(MIGRATIONS)), ids=[step.name for step in MIGRATIONS])
 def test_a_failed_migration_is_done_by_the_next_opening(path: Path, step: int) -> None:
     """The next opening completes the migration, and every row is there."""

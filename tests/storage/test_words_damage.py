@@ -84,6 +84,7 @@ DAMAGES: dict[str, Callable[[Path], None]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", DAMAGES)
 def test_a_damaged_index_is_rebuilt(store: SqliteStore, path: Path, index: Path, how: str) -> None:
     """The same search finds everything again, and later rows too; the database is not touched."""

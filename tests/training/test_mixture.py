@@ -64,6 +64,7 @@ def sources(data: Path) -> Sources:
     return read_sources(data)
 
 
+@pytest.mark.slow
 def test_no_text_of_an_evaluation_is_read(sources: Sources, data: Path) -> None:
     """Neither held-out halves nor traps nor clusters, whatever set they turn up in, and not with other signs either:
     *how are hurricanes named?* is no other question than *how are hurricanes named*.
@@ -86,6 +87,7 @@ def test_no_text_of_an_evaluation_is_read(sources: Sources, data: Path) -> None:
         assert not {wording(text) for pair in pairs for text in (pair.a, pair.b)} & evaluated
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PASSES | PERMITTED_PASSES)
 def test_no_pass_makes_a_text_of_an_evaluation(sources: Sources, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever it generates, changes or chooses (of some of the written clusters and a fraction of the amounts)."""
@@ -135,6 +137,7 @@ def test_generated_pairs_keep_clear_of_evaluations(sources: Sources) -> None:
     assert not {wording(text) for pair in made for text in (pair.a, pair.b)} & sources.evaluated
 
 
+@pytest.mark.slow
 def test_the_same_seed_makes_the_same_pairs(sources: Sources) -> None:
     """And another seed others."""
     one, again, other = (Mixture(sources, "train", seed).generated(AMOUNTS) for seed in (1, 1, 2))
@@ -142,6 +145,7 @@ def test_the_same_seed_makes_the_same_pairs(sources: Sources) -> None:
     assert one != other
 
 
+@pytest.mark.slow
 def test_variants_stand_on_both_sides_of_the_label(sources: Sources) -> None:
     """Odd texts are not always different: contrasts are reworded, too, and neither label is rare."""
     made = Mixture(sources, "train", 1).generated(AMOUNTS)

@@ -53,6 +53,7 @@ def test_what_is_held_out_is_held_out_with_all_its_questions() -> None:
     assert {False} in parts.values()
 
 
+@pytest.mark.slow
 def test_a_reading_asks_one_of_both() -> None:
     """Whether a text answers, or whether it supports."""
     assert all(each.answers in {0.0, 1.0} and not sum(each.support) for each in written_answers(Random(1)))

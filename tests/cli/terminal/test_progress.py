@@ -83,6 +83,7 @@ run(work)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [60, 100])
 def test_the_line_stays_one_line_and_others_are_above_it(tmp_path: Path, columns: int) -> None:
     """On a terminal: drawn at once with an estimate, never folded, gone at the end; log lines are whole."""
@@ -126,6 +127,7 @@ def screen_of(text: str, columns: int) -> list[str]:
     return [line.rstrip() for line in lines]
 
 
+@pytest.mark.slow
 def test_nothing_of_the_line_is_left(tmp_path: Path) -> None:
     """In the end a terminal shows the lines that a file would hold."""
     script = tmp_path / "work.py"

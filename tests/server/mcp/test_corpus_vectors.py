@@ -41,6 +41,7 @@ def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
         yield opened
 
 
+@pytest.mark.slow
 async def test_a_search_ranks_by_words_until_a_research_has_made_the_vectors(app: App) -> None:
     """The research reports this work as progress."""
     steps: list[str] = []

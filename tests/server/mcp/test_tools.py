@@ -282,6 +282,7 @@ def test_a_hit_has_its_content_in_its_document(call: Call) -> None:
     assert payload(call("cache_lookup", query="the weather in Oslo"))["document"] is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("char", ["x", '"', "\\", "\n", "é", "\t"])
 def test_the_longest_texts_stay_within_the_limit(call: Call, char: str) -> None:
     """Also with characters that JSON doubles."""

@@ -595,6 +595,7 @@ def test_a_full_disk_costs_the_vectors_alone(folder: Path, opened: Open, tmp_pat
     assert len(embedder.embedded) <= 303
 
 
+@pytest.mark.slow
 def test_a_process_that_is_killed_in_the_background_loses_one_batch(folder: Path, opened: Open, tmp_path: Path) -> None:
     """After SIGKILL the index is whole, the lock is free, and the next one makes only what is missing."""
     many(folder, 200)

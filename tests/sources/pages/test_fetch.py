@@ -221,6 +221,7 @@ def test_what_is_not_http_is_a_page_error(raw_server: Serve, answer: bytes) -> N
         _get(f"http://127.0.0.1:{port}/")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", [b"", b"HTTP/1.1 200 OK\r\nX: ", HEAD + b"Content-Length: 1000\r\n\r\n"])
 def test_a_server_that_drips_does_not_outlive_the_deadline(raw_server: Serve, start: bytes) -> None:
     """A byte now and then, in the head or in the body, keeps every single wait short: the whole is bounded."""

@@ -294,6 +294,7 @@ def test_empty_pages_count() -> None:
     assert page_texts(found) == {2: "The second page has text.\n\n", 4: "So has the fourth."}
 
 
+@pytest.mark.slow
 def test_five_hundred_pages_are_read_in_time_up_to_the_limit() -> None:
     """The worker does not kill it; each page that is read has its own words, and on a slow machine they are fewer."""
     worker = Worker()
@@ -347,6 +348,7 @@ def _many_sizes() -> bytes:
     return bytes(document.output())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("made", [_many_pieces, _one_line_of_pieces, _many_sizes])
 def test_a_page_of_very_many_pieces_is_bounded(made: Callable[[], bytes]) -> None:
     """Placing them takes a few seconds of the processor at most, less than a document may take."""
