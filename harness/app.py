@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -16,7 +17,7 @@ from harness.errors import InvalidInput
 from harness.identity import LOCAL, Identity
 from harness.models.from_settings import Models
 from harness.models.local.tokenizer import rarity, vocabulary
-from harness.ports import Progress, Store, silent
+from harness.ports import Embedder, Progress, Store, silent
 from harness.settings import Settings, run_settings
 from harness.settings.mode import DEFAULT_MODE, Mode
 from harness.sources.from_settings import Sources
@@ -194,6 +195,7 @@ class App:
         from harness.research.search import search_all
 
         cache = self.cache  # opened first: if it cannot be, no engine is asked
+        self.models.check_language(query)
         engines = self.sources.engines(specs, question=query)
         if reuse and self._may_reuse:
             from harness.research.held_answers import held_answer
@@ -275,14 +277,16 @@ class App:
             rarity=rarity,
         )
 
-    def vector_cache(self, collection: str) -> "VectorCache":
-        """Return the vector cache of a collection: chunks of documents, and solved questions."""
+    def vector_cache(self, collection: str, embedder: Embedder | None = None) -> "VectorCache":
+        """Return the vector cache of a collection: chunks of documents, and solved questions; with the app's embedder,
+        or another one.
+        """
         from harness.vector_cache import VectorCache
 
         farthest = self.settings.semantic_cache_threshold
         return VectorCache(
             self.store,
-            self.models.embedder,
+            embedder or self.models.embedder,
             space=collection,
             tenant=self.identity.tenant,
             threshold=1.0 - (MAX_DISTANCE if farthest is None else farthest),
@@ -306,11 +310,15 @@ class App:
         settings = replace(self.settings, engine=(specs := self.sources.chosen(specs, question)))
         started = {"settings": run_settings(settings), "refresh": not self._mode.read, "serve_stale": self._serve_stale}
         run = self._replay.run if self._replay else None
-        model, embedder = self.models.language_model, self.models.embedder  # a wrong setting is found before indexing
-        engines, reader = self.sources.engines(specs, waits=True), self.sources.reader
+        # a wrong setting is found before indexing
+        model, embedder = self.models.language_model, self.models.embedder_for(question)
+        engines, reader = self.sources.engines(specs, question=question, waits=True), self.sources.reader
         answering, library = self.models.reader, self.library if self._may_reuse else None
-        chunks, progress = self.vector_cache, self.progress
-        services = ResearchServices(self.cache, engines, reader, embedder, chunks, progress, rarity, answering, library)
+        chunks, progress = partial(self.vector_cache, embedder=embedder), self.progress
+        services = ResearchServices(
+            self.cache, engines, reader, embedder, chunks, progress, rarity, answering, library,
+            detector=self.models.language_detector,
+        )  # fmt: skip
         return researcher_of(services, model, settings, run, started, epoch=epoch, on_text=on_text, on_round=on_round)
 
     def resume(

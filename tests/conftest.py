@@ -11,6 +11,7 @@ import pytest
 from hypothesis import settings as hypothesis_settings
 
 import search_cache
+from harness.models.local import multilingual
 from harness.models.local.embedder import MiniLM
 from harness.ports import Store
 from harness.storage.sqlite import connections
@@ -48,6 +49,7 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterat
     monkeypatch.setenv("HARNESS_CORPUS_MEANING", "0")  # embedding a corpus takes half a minute
     monkeypatch.setenv("HARNESS_READING", "0")  # reading takes half a second a research; tests of it switch it on
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setattr(multilingual, "is_installed", lambda: False)  # an extra; tests of it switch it on
     yield
     search_cache.close()
     for each in list(connections._all):  # Python 3.13 warns of connections that are not closed

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Self
 
 from harness.core.equivalence.results import LEAST, ResultDecision, decide_by_results, read_result
+from harness.core.foreign_text import is_english
 from harness.core.reading_calibration import least_probability
 from harness.errors import EmbeddingError, ReaderError
 from harness.library.relevance import relevance
@@ -32,9 +33,11 @@ class ResultReading:
         self._max_wrong = max_wrong
 
     def decide(self, query: str, other: str, texts: Sequence[str], similarity: float) -> ResultDecision | None:
-        """Return the decision about texts that `other` found; `None` if they cannot be read, which is logged."""
+        """Return the decision about texts that `other` found; `None` if they cannot be read, which is logged, or if a
+        query or a text is not in English, which the reader reads.
+        """
         first = [text[:MAX_CHARS] for text in texts[:MAX_READ]]
-        if not first:
+        if not first or not all(map(is_english, (query, other, *first))):
             return None
         try:
             new, before = (relevance(each, first, self._reader, self._embedder) for each in (query, other))

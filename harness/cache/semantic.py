@@ -204,7 +204,7 @@ class Semantics:
                 entry, decision, why_not or refusal(entry) or _unmentioned(query, decision, entry, texts)
             )
             answered |= not candidate.refusal
-            if why_not and not reason:
+            if why_not and not reason and examined.english:  # the reader of results reads English
                 refused.append(candidate)
             yield candidate
         if self._results is not None and not answered:
@@ -249,7 +249,7 @@ class Semantics:
         from harness.core.equivalence import judge
 
         probability = None
-        if verified and self.rule.weights and self._verifier and not (examined.identical or examined.vetoed):
+        if verified and self.rule.weights and self._verifier and examined.needs_verifier:
             try:
                 probability = self._verifier.probability(examined.a, examined.b)
             except VerifierError as error:

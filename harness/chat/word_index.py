@@ -10,7 +10,7 @@ from math import log
 from msgspec import Struct
 
 from harness.core.entries import Outline
-from harness.core.text import content_words, words
+from harness.core.search_words import indexed_text, search_terms, text_language
 from harness.storage.forks import free_in_child
 
 MAX_ROWS = 20_000
@@ -22,7 +22,10 @@ MAX_TERMS = 64
 SLACK = 100
 """Rows before the last one seen that are read again, because another process may have written late."""
 
-_TABLE = "CREATE VIRTUAL TABLE memories USING fts5(text, content='', tokenize='porter unicode61')"
+_TABLE = (
+    "CREATE VIRTUAL TABLE memories USING "
+    """fts5(text, content='', tokenize="porter unicode61 categories 'L* M* N* Co'")"""
+)
 _MATCHES = "SELECT rowid, -bm25(memories) FROM memories WHERE memories MATCH ? ORDER BY bm25(memories) LIMIT ?"
 _SET_BUFFER = "INSERT INTO memories (memories, rank) VALUES ('hashsize', ?)"
 _BUFFER_BYTES = 32 * 2**20
@@ -132,7 +135,8 @@ class _Index:
         self._words.execute("BEGIN")
         insert = "INSERT INTO memories (rowid, text) VALUES (?, ?)"
         # in rising order; otherwise FTS5 flushes its buffer at every row
-        self._words.executemany(insert, sorted((each.number, each.text) for each in new))
+        texts = ((each.number, indexed_text(each.text, text_language(each.text))) for each in new)
+        self._words.executemany(insert, sorted(texts))
         self._words.execute("COMMIT")
 
     def is_current(self, row: int) -> bool:
@@ -150,5 +154,5 @@ class _Index:
 
 
 def _terms(text: str) -> list[str]:
-    """Return the words to search: the content words, else all words; none contains an operator of FTS5."""
-    return list(dict.fromkeys(content_words(text) or words(text)))[:MAX_TERMS]
+    """Return the words to search; none contains an operator of FTS5."""
+    return search_terms(text)[:MAX_TERMS]

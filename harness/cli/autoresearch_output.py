@@ -2,11 +2,12 @@
 
 import shutil
 import sys
-import textwrap
 from typing import TYPE_CHECKING
 
 import typer
 from msgspec import to_builtins
+
+from harness.cli.output import wrapped
 
 if TYPE_CHECKING:
     from harness_evals.journal import Confirmation, Experiment, Journal, NoiseFloor
@@ -44,19 +45,19 @@ def print_journal(journal: "Journal") -> None:
 
     width = min(shutil.get_terminal_size().columns, MAX_WIDTH)
     if journal.noise_floor is not None:
-        typer.echo(_wrapped(floor_line(journal.noise_floor), width))
+        typer.echo(wrapped(floor_line(journal.noise_floor), width))
     named = [dict(zip(COLUMNS, row_of(each), strict=True)) for each in journal.experiments]
     rows = [[each["experiment"], *(each[name] for name in SHOWN_COLUMNS)] for each in named]
     headers = ("", *SHOWN_COLUMNS)
     typer.echo(tabulate(rows, headers=headers, disable_numparse=True) if rows else "no experiments yet")
     for each in journal.experiments:
-        typer.echo(_wrapped(f"{each.number}. {_what(each)}", width, "   "))
+        typer.echo(wrapped(f"{each.number}. {_what(each)}", width, "   "))
         if changed := list(each.changed_tasks.items())[:CHANGED_SHOWN]:
             more = f", {len(each.changed_tasks) - len(changed)} more" if len(each.changed_tasks) > len(changed) else ""
             tasks = ", ".join(f"{task} {delta:+.4f}" for task, delta in changed)
-            typer.echo(_wrapped(f"   {tasks}{more}", width, "   "))
+            typer.echo(wrapped(f"   {tasks}{more}", width, "   "))
         elif each.status in {"crash", "invalid", "inert"}:
-            typer.echo(_wrapped(f"   {each.status}: {each.reasons[0]}", width, "   "))
+            typer.echo(wrapped(f"   {each.status}: {each.reasons[0]}", width, "   "))
     if chart := terminal_chart(journal.experiments, width, colour=sys.stdout.isatty()):
         from rich.text import Text
 
@@ -64,17 +65,13 @@ def print_journal(journal: "Journal") -> None:
 
         SafeConsole().print(Text.from_ansi(f"\n{chart}"), soft_wrap=True)
     for line in findings(journal):
-        typer.echo(_wrapped(line, width))
+        typer.echo(wrapped(line, width))
 
 
 def _what(experiment: "Experiment") -> str:
     """Return the idea and the changes of an experiment."""
     parts = dict.fromkeys(part for part in (experiment.idea, experiment.description) if part)
     return ": ".join(parts) or "no usable proposal"
-
-
-def _wrapped(text: str, width: int, indent: str = "") -> str:
-    return textwrap.fill(text, width, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def findings(journal: "Journal") -> list[str]:

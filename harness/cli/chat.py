@@ -34,7 +34,9 @@ def chat(
     *,
     flags: Annotated[
         Flags,
-        SettingOptions("engine", "embedding_model", "model_url", "offline", model="Language model to talk with."),
+        SettingOptions(
+            "engine", "language", "embedding_model", "model_url", "offline", model="Language model to talk with."
+        ),
     ],
     continued: Annotated[
         str | None,

@@ -64,7 +64,7 @@ def check(
 
     with session.app(flags, refresh=cache.refresh, no_cache=cache.no_cache) as app:
         sources = [source for given in against for source in _sources(app, given)]
-        found = check_claim(claim, sources, app.models.reader, app.models.embedder, app.progress)
+        found = check_claim(claim, sources, app.models.reader, app.models.embedder_for(claim), app.progress)
     if as_json:
         print_json(to_builtins(found))
     else:

@@ -73,6 +73,7 @@ def _checks(app: "App") -> "list[tuple[str, Callable[[App], Finding]]]":
         ("meaning", _meaning),
         ("reader", _reader),
         ("vector index", _index),
+        ("languages", _languages),
         *(("engine", partial(_engine, spec)) for spec in app.settings.engine),
         ("access", _access),
     ]
@@ -139,9 +140,29 @@ def _embedder(app: "App") -> Finding:
 
 
 def _is_local(app: "App") -> bool:
+    from harness.core.multilingual_vectors import knows_english_as
     from harness.models.local.embedder import MiniLM
 
-    return app.models.embedder.id == MiniLM.id
+    return knows_english_as(MiniLM.id, app.models.embedder.id)
+
+
+def _languages(app: "App") -> Finding:
+    """Check meaning in other languages than English."""
+    from harness.core.multilingual_vectors import LANGUAGES
+    from harness.models.local.embedder import MiniLM
+    from harness.models.local.multilingual import NOT_INSTALLED, Multilingual, UniversalEncoder, is_installed
+
+    if app.models.embedder.id == MiniLM.id:
+        needed = "off by embedding_model: local:english" if is_installed() else NOT_INSTALLED
+        return "ok", f"English; {needed}, until then words decide"
+    if app.models.embedder.id != Multilingual.id:
+        return "ok", f"those that {app.models.embedder.id} knows"
+    question, answer, other = UniversalEncoder().embed(
+        ["Wo liegt Berlin?", "柏林在德国东部。", "Katzen schlafen viel."]
+    )
+    if not question @ answer > question @ other:
+        return "broken", "the vectors of other languages are wrong; reinstall research-harness[multilingual]"
+    return "ok", f"English {' '.join(sorted(LANGUAGES))}"
 
 
 def _meaning(app: "App") -> Finding:

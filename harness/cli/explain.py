@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def explain(
     session: Session,
     words: Annotated[list[str], typer.Argument(metavar="QUERY", help="Search to explain.", show_default=False)],
-    flags: Annotated[Flags, SettingOptions("engine", "embedding_model", "max_results")],
+    flags: Annotated[Flags, SettingOptions("engine", "language", "embedding_model", "max_results")],
     as_json: JsonOption = False,
 ) -> None:
     """Explain how a search would be answered, and why.

@@ -10,7 +10,7 @@ import typer
 from harness.cli.command_session import Session, with_session
 from harness.cli.groups import group
 from harness.cli.options import JsonOption, Options, YesOption, duration, in_words
-from harness.cli.output import consent, print_json
+from harness.cli.output import consent, fitted, print_json
 from harness.cli.terminal import ExitCode
 from harness.core.freshness import HOUR, age_in_words, is_expired
 from harness.core.text import shorten
@@ -291,7 +291,7 @@ def _print_table(
     rows = [
         (
             named(document),
-            shorten(document.title, 60),
+            fitted(document.title, 60),
             f"{document.confidence:g}",
             age_in_words(now - document.updated_at),
             "expired" if is_expired(document.expires_at, now, document.created_at) else "fresh",

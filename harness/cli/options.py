@@ -78,7 +78,7 @@ def in_words(words: Sequence[str] | None) -> str:
     return " ".join(words or ())
 
 
-ServerFlags = Annotated[Flags, SettingOptions("engine", "embedding_model", "offline")]
+ServerFlags = Annotated[Flags, SettingOptions("engine", "language", "embedding_model", "offline")]
 """Settings that the servers take as options."""
 
 OriginOption = Annotated[

@@ -1,8 +1,10 @@
 """Output and questions that commands share."""
 
+import textwrap
+
 import typer
 
-from harness.core.text import printable_json
+from harness.core.text import one_line, printable_json, shorten
 from harness.errors import InvalidInput
 
 BY_WORDS = "note: ranked by words alone: some passages have no vector yet; `harness index corpus:...` makes them"
@@ -13,6 +15,33 @@ def print_json(value: object) -> None:
     import orjson
 
     typer.echo(printable_json(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()))
+
+
+def fitted(text: str, columns: int) -> str:
+    """Cut `text` to at most `columns` of a terminal, between words where there are any, including an ellipsis. A wide
+    character takes two columns, a mark on a letter none.
+    """
+    if text.isascii():
+        return shorten(text, columns)
+    from rich.cells import cell_len, set_cell_size
+
+    text = one_line(text)
+    if cell_len(text) <= columns:
+        return text
+    cut = set_cell_size(text, columns - 1)
+    whole = cut.rpartition(" ")[0]  # Chinese and Thai have few spaces
+    return (whole if 2 * cell_len(whole) >= columns else cut).rstrip(" ,;:.") + "…"
+
+
+def wrapped(text: str, columns: int, indent: str = "") -> str:
+    """Break a text into lines of at most `columns` of a terminal; all but the first begin with `indent`."""
+    if text.isascii():
+        return textwrap.fill(text, columns, subsequent_indent=indent, break_on_hyphens=False)
+    from rich.console import Console
+    from rich.text import Text
+
+    lines = Text(text).wrap(Console(width=columns), columns - len(indent))
+    return f"\n{indent}".join(line.plain.rstrip() for line in lines)
 
 
 def consent(question: str, *, yes: bool) -> None:

@@ -50,7 +50,8 @@ def rank(
 
     passages = list(passages_of(file))
     with session.app({"offline": True}) as app:
-        found = ranked_passages(question, passages, app.models.reader, app.models.embedder, app.progress)[:most]
+        embedder = app.models.embedder_for(question)
+        found = ranked_passages(question, passages, app.models.reader, embedder, app.progress)[:most]
     if as_json:
         print_json({"question": question, "passages": to_builtins(found)})
     else:

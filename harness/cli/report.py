@@ -145,21 +145,12 @@ def _print_report(report: "Report") -> None:
 
 def summary(found: "Research") -> str:
     """Summarize a research in a few lines: its course, failures, and use of the cache."""
-    rounds, sources = found.gathered.rounds, found.gathered.sources
+    rounds = found.gathered.rounds
     lines = [] if found.origin else _failures(found)
     if found.model_outage:
         again = f"; when it works again: harness research --resume {found.id}" if found.id else ""
         lines.append(f"warning: the model is unavailable: {found.model_outage}{again}")
-    if found.report:
-        if found.report.remark:
-            lines.append(f"warning: {found.report.remark}")
-        lines.append(f"{len(found.report.sources)} of {len(sources)} sources cited; {found.report.checks}")
-    elif sources:
-        nearest = "; ".join(f"{shorten(one_line(each.title), MAX_TITLE)} <{each.url}>" for each in sources[:NEAREST])
-        lines.append(f"nothing found: none of the {len(sources)} sources answers the question; try other words")
-        lines.append(printable(f"closest sources: {nearest}"))
-    elif not found.gathered.left_out:
-        lines.append(f"nothing found by {found.engine}; try other words or another --engine")
+    lines += _outcome(found)
     if not found.report:
         lines += _left_out(found)
     if found.origin:
@@ -177,6 +168,36 @@ def summary(found: "Research") -> str:
     if found.id:
         lines[-1] += f"; run {found.id}"
     return "\n".join(lines)
+
+
+def _outcome(found: "Research") -> Iterator[str]:
+    """Yield what was found, in the language of the question: cited sources, or those that come closest."""
+    from harness.core.question_language import question_language
+    from harness.research.messages import counted, message
+
+    sources, language = found.gathered.sources, question_language(found.plan.question)
+    if found.report:
+        if found.report.remark:
+            yield f"warning: {found.report.remark}"
+        yield counted(
+            language,
+            "{cited} of {count} sources cited; {checks}",
+            "{cited} of {count} sources cited; {checks}",
+            len(sources),
+            cited=len(found.report.sources),
+            checks=found.report.checks,
+        )
+    elif sources:
+        nearest = "; ".join(f"{shorten(one_line(each.title), MAX_TITLE)} <{each.url}>" for each in sources[:NEAREST])
+        yield counted(
+            language,
+            "nothing found: none of the {count} sources answers the question; try other words",
+            "nothing found: none of the {count} sources answers the question; try other words",
+            len(sources),
+        )
+        yield printable(message(language, "closest sources: {sources}", sources=nearest))
+    elif not found.gathered.left_out:
+        yield message(language, "nothing found by {engine}; try other words or another --engine", engine=found.engine)
 
 
 def _left_out(found: "Research") -> list[str]:

@@ -29,7 +29,9 @@ def search(
     session: Session,
     *,
     words: Annotated[list[str], typer.Argument(metavar="QUERY", help="Query to search for.", show_default=False)],
-    flags: Annotated[Flags, SettingOptions("engine", "embedding_model", "max_results", "ttl", "semantic", "offline")],
+    flags: Annotated[
+        Flags, SettingOptions("engine", "language", "embedding_model", "max_results", "ttl", "semantic", "offline")
+    ],
     cache: CacheOptions,
     replay: ReplayOption = None,
     as_json: JsonOption = False,
@@ -43,6 +45,7 @@ def search(
       harness search "best practices for rag pipelines"
       harness search "descriptor protocol" --engine corpus:python-docs -n 3
       harness search "crispr off-target effects" --engine pubmed --engine ddgs
+      harness search "kündigungsfrist mietvertrag" --engine wikipedia --language de
       harness search "best practices for rag pipelines" --json | jq -r '.results[].href'
     """
     query = in_words(words)

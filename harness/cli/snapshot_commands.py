@@ -13,15 +13,15 @@ from msgspec import convert
 from harness.cli import completion
 from harness.cli.command_session import Session, with_session
 from harness.cli.options import JsonOption, OriginOption
-from harness.cli.output import print_json
+from harness.cli.output import fitted, print_json
 from harness.cli.terminal.streams import PIPED_WIDTH
 from harness.core.origins import origins_of
-from harness.core.text import one_line, printable, shorten
+from harness.core.text import one_line, printable
 from harness.errors import InvalidInput
 from harness.settings import RecordedRun
 
 LEAST_QUESTION = 20
-"""Fewest characters of a question in a list, even on a narrow terminal."""
+"""Fewest columns of a question in a list, even on a narrow terminal."""
 BESIDE = 51
 """Columns of the id, the numbers and the gaps."""
 
@@ -74,7 +74,7 @@ def runs(
     listed = [_with_cause(run) for run in listed[:limit]]
     beside = BESIDE + max((len(run["state"]) for run in listed), default=0)
     width = max(LEAST_QUESTION, shutil.get_terminal_size((PIPED_WIDTH, 0)).columns - beside)
-    shown = [{**run, "question": shorten(run["question"], width)} for run in listed]
+    shown = [{**run, "question": fitted(run["question"], width)} for run in listed]
     cells = [tuple(printable(str(run[name])) for name in names) for run in shown]
     headers = ["run", *(name.replace("_", " ") for name in names[1:])]
     typer.echo(tabulate(cells, headers=headers, colalign=("left",) * 3 + ("right",) * 2) if cells else "no runs yet")

@@ -41,7 +41,7 @@ def identities(url: str, title: str = "", doi: str = "") -> tuple[str, ...]:
 def _identities(url: str, title: str, doi: str) -> Iterator[str]:
     address = unquote(url[:MAX_CHARS]).partition("?")[0].partition("#")[0].partition("://")[2]
     yield from _numbers(address, _PREFIX.sub("", doi.strip()).rstrip(".,;"))
-    named = words(title)
+    named = words(title, whole=True)
     if len(named) >= LEAST_TITLE_WORDS and not _GENERIC.match(title) and source_kind(url, doi) == "paper":
         yield f"title:{' '.join(named)}"
     yield canonical_url(url[: 2 * MAX_CHARS])

@@ -1,11 +1,12 @@
-"""Language of a question, by its script and its function words: a question is too short for a statistical model."""
+"""Language of a question, by its script and its words, letters and endings: it is too short for a statistical model."""
 
-from collections.abc import Mapping
+import re
+from collections import defaultdict
 from functools import lru_cache
-from types import MappingProxyType
+from unicodedata import normalize
 
-from harness.core.languages import MAX_CHARS, main_script
-from harness.core.text import words
+from harness.core.language_hints import ENGLISH, LETTERS, MAX_ENDING, ending_languages, word_weights
+from harness.core.languages import LANGUAGES, MAX_CHARS, main_script, script_of, scripts
 
 _ONE = {
     "KANA": "ja",
@@ -34,105 +35,128 @@ _ONE = {
 }
 """The language of a script, if nothing in the text shows another one."""
 
-_LETTERS = {"fa": "پچژگکی", "ur": "ٹڈڑںےہ", "uk": "іїєґ", "be": "ў", "sr": "ђћџљњј"}
-"""Letters that the first language of their script does not have."""
-
-_WORDS: Mapping[str, frozenset[str]] = MappingProxyType(
-    {
-        language: frozenset(listed.split())
-        for language, listed in {
-            "en": """
-                the of and to in is are was were what which who whom whose when where why how does do did can could
-                should would will has have had a an for with from by at on this that these those it its be been as or
-                not if than there their you your my i we they about between into after before during""",
-            "es": """
-                el la los las un una unos unas a de del y o no es son era eran fue fueron ser está están qué que quién
-                quiénes cuál cuáles cuándo dónde cómo por qué cuánto cuánta cuántos cuántas en con sin para por sobre
-                entre desde hasta al se su sus lo le les más menos hay tiene tienen puede pueden este esta estos estas
-                como cuando donde si mi tu yo muy también""",
-            "de": """
-                der die das den dem des ein eine einen einem einer eines und oder nicht ist sind war waren wird werden
-                wurde wie was wer wo wann warum wieso weshalb welche welcher welches wem wen wessen im in mit von zu
-                zum zur für auf aus bei nach über unter vor durch gegen ohne um kann können man ich du er wir ihr es
-                haben hat hatte auch nur noch schon als wenn dass gibt viel viele es am an ab zwischen""",
-            "fr": """
-                le la les un une des du de et ou ne pas est sont était étaient être a ont avait que qui quoi quel quelle
-                quels quelles où quand comment pourquoi combien dans en sur sous avec sans pour par au aux ce cette ces
-                il elle on nous vous ils elles je tu se son sa ses leur leurs plus moins entre après avant depuis
-                peut peuvent fait faire d'une qu'est est-ce y""",
-            "it": """
-                il lo la i gli le un uno una di del dello della dei degli delle e o non è sono era erano fu essere che
-                chi cosa quale quali quando dove come perché quanto quanta quanti quante in nel nella nei nelle con
-                senza per a su sul sulla tra fra da dal dalla al alla ai alle si suo sua suoi loro più meno ha hanno può
-                possono questo questa questi anche mio c'è""",
-            "pt": """
-                o a os as um uma uns umas de do da dos das e ou não é são era eram foi foram ser está estão que quem
-                qual quais quando onde como por quê porque quanto quanta quantos quantas em no na nos nas com sem para
-                pelo pela sobre entre desde até ao à se seu sua seus suas mais menos há tem têm pode podem este esta
-                isso você eu muito também""",
-            "nl": """
-                de het een en of niet is zijn was waren wordt worden werd wie wat waar wanneer waarom hoe welke welk
-                hoeveel in op aan met van voor naar door over onder bij uit om tot tegen zonder tussen kan kunnen men
-                ik je jij u hij zij wij ze heeft hebben had ook nog dan als dat die dit deze er te mijn""",
-            "tr": """
-                ve veya ile bir bu şu o ne nedir nasıl neden niçin niye kim kimin kimdir hangi hangisi nerede nereye
-                nereden kaç mı mi mu mü mıdır midir değil için gibi kadar daha en çok var yok ise ama sonra önce
-                olarak olan oldu eden tarafından arasında göre üzerinde hakkında zaman""",
-            "pl": """
-                i w z na do nie jest są był była było były co kto kiedy gdzie dlaczego jak jaki jaka jakie jakich który
-                która które ile czy się o od po przez przy dla bez pod nad między oraz lub to ten ta te ma mają może
-                można być został została""",
-            "sv": """
-                och eller i på av för med till från är var vad vem när varför hur vilken vilket vilka en ett den det
-                de som inte om att har hade kan kunde ska man jag du han hon vi efter före mellan under över utan
-                många mycket""",
-            "da": """
-                og eller i på af for med til fra er var hvad hvem hvor hvornår hvorfor hvordan hvilken hvilket hvilke
-                en et den det de som ikke om at har havde kan kunne skal man jeg du han hun vi efter før mellem under
-                over uden mange meget""",
-            "id": """
-                dan atau di ke dari yang untuk dengan pada adalah apa siapa kapan mana mengapa bagaimana berapa tidak
-                bukan ini itu dalam oleh sebagai akan telah bisa dapat ada apakah antara setelah sebelum""",
-        }.items()
-    }
-)
-"""Function words of languages in Latin letters: articles, prepositions, pronouns, question words. The order decides
-between languages that share all words of a question.
-"""
-
-_MARKS = {
-    "de": "ßäöü", "fr": "çœèêëùû", "es": "ñ¿¡", "it": "ìò", "pt": "ãõ", "tr": "ğışİ", "pl": "łąęśźżńć", "sv": "åäö",
-    "da": "æøå",
+_OWN_LETTERS = {
+    language: frozenset(letters)
+    for language, letters in {
+        "ur": "ٹڈڑںےہ", "fa": "پچژگکی", "be": "ў", "uk": "іїєґ", "sr": "ђћџљњј", "mr": "ळ",
+        "ja": "円駅気売読発続対検験県様変戦実単価広図択沢鉄関覧観権帰応悪営囲栄駆黒児収渋繊銭騒総蔵髪抜払満黙薬歩毎塩仮"
+        "巻挙厳両暦険転経済継剣圏歳剤雑釈処譲畳浄専臓団遅聴伝徳悩脳廃浜辺豊訳揺頼緑齢労録",
+    }.items()
 }  # fmt: skip
-"""Letters and signs that hint at a language. One word of the language counts as much."""
+"""Letters that the first language of their script does not have; those of an earlier language decide."""
+_OWN_WORDS = {
+    "uk": frozenset("або був була було були від години зі навчання найкращий та це цей ця чи що як яка яке".split()),
+    "bg": frozenset("българия български защо каква какво кога кои колко къде най са се със".split()),
+}
+"""Words that Russian does not have."""
+
+_TOKEN = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
+_ADDRESS = re.compile(r"[^\W_]\.[^\W_]")
+_TURKISH = re.compile("n?[ıiuü]n|[yns]?[dt]?[aeıiuü]|[dt][ae]n|[dt][ae]ki|l[ae]r.{0,8}|[yn]?l[ae]|[dt][ıiuü]r")
+"""Endings of names in Turkish, which follow an apostrophe."""
+_CONTRACTED = frozenset("t ll ve re m".split())
+_BEFORE = {
+    **dict.fromkeys(("d", "n", "j", "qu", "jusqu", "lorsqu"), "fr"),
+    **dict.fromkeys(("dell", "all", "nell", "sull", "dall", "dov", "cos", "quest", "c"), "it"),
+}
+"""Languages of shortened words before an apostrophe."""
+_LETTER, _ENDING, _UNLISTED = 0.6, 0.7, 0.9
+"""Weights of a letter and of an ending in a word that is not listed, and the most that such a word, or name, weighs."""
+_ENOUGH = 1.0
+"""Least weight for a language other than English."""
+_LEAST_BYTES = 6
+"""Bytes of another script than Latin that show a language: two ideographs or three letters, not a symbol."""
 
 
 @lru_cache(4_096)
 def question_language(question: str) -> str:
     """Return the language of a question as a primary tag of BCP 47; "" if nothing shows it, as in a list of names.
 
-    The script decides, unless several languages that are known here share it: then their function words and letters.
+    The script decides, unless several languages that are known here share it: then their words, letters and endings.
+    A question with English words around a word of another script is English.
     """
-    text = question[:MAX_CHARS].lower()
-    script = main_script(text)
-    if script == "LATIN":
-        return _latin(text)
-    for language, letters in _LETTERS.items():
-        if any(letter in text for letter in letters):
+    text = normalize("NFC", question[:MAX_CHARS].lower()).replace("\u0307", "").replace("’", "'")
+    if text.isascii():
+        return _latin(text)[0]
+    found = scripts(text)
+    others = found.total() - found["LATIN"]
+    if found["LATIN"]:
+        language, weight = _latin(text)
+        english = language == ENGLISH and weight >= 2 * _ENOUGH
+        if english or others < _LEAST_BYTES or (language not in {"", ENGLISH} and others < found["LATIN"]):
             return language
+    return _of_script(text)
+
+
+def _of_script(text: str) -> str:
+    """Return the language of the main script of a text, but for its Latin letters."""
+    script = main_script("".join(each for each in text if script_of(each) != "LATIN"))
+    languages = LANGUAGES.get(script, frozenset())
+    for language, letters in _OWN_LETTERS.items():
+        if language in languages and not letters.isdisjoint(text):
+            return language
+    if script == "CYRILLIC":
+        words = frozenset(_TOKEN.findall(text))
+        return next((language for language, own in _OWN_WORDS.items() if own & words), "ru")
     return _ONE.get(script, "")
 
 
-def _latin(text: str) -> str:
-    """Return the language with most of the text's function words: a word counts 1, shared among its languages. Of those
-    with as many, the first one listed; "" if no word is known.
+def _latin(text: str) -> tuple[str, float]:
+    """Return the language of a text in Latin letters and the weight of what shows it; "" if nothing does.
+
+    Each word counts once, for all its languages; of those with more than English has, the one whose words, letters and
+    endings are its own rather than shared.
     """
-    found = dict.fromkeys(_WORDS, 0.0)
-    for word in words(text):
-        having = [language for language, known in _WORDS.items() if word in known]
-        for language in having:
-            found[language] += 1 / len(having)
-    for language, letters in _MARKS.items():
-        found[language] += any(letter in text for letter in letters)
-    best = max(found, key=found.__getitem__)
-    return best if found[best] else ""
+    weights: defaultdict[str, float] = defaultdict(float)
+    own: defaultdict[str, float] = defaultdict(float)
+    plain = " ".join(part for part in text.split() if "." not in part or not _ADDRESS.search(part))
+    for word in dict.fromkeys(_TOKEN.findall(plain)):
+        shown = _shown_by(word)
+        for language, weight in shown:
+            weights[language] += weight
+            own[language] += weight / len(shown)
+    for sign in "¿¡":
+        if sign in text:
+            weights["es"] += _ENOUGH
+            own["es"] += _ENOUGH
+    english = weights[ENGLISH]
+    enough = [each for each, weight in weights.items() if weight >= _ENOUGH and weight > english and each != ENGLISH]
+    best = max(enough, key=lambda each: (own[each], weights[each]), default=ENGLISH if english else "")
+    return best, weights[best]
+
+
+def _shown_by(word: str) -> list[tuple[str, float]]:
+    """Return the languages that a word is from, with weights."""
+    if known := word_weights().get(word):
+        return list(known.items())
+    first, apostrophe, last = word.partition("'")
+    return _shown_by_parts(first, last) if apostrophe else _shown_by_letters(word)
+
+
+def _shown_by_parts(first: str, last: str) -> list[tuple[str, float]]:
+    """Return the languages that a word with an apostrophe between these parts is from."""
+    if last in _CONTRACTED:
+        return [(ENGLISH, _ENOUGH)]
+    if last in {"s", "d"} and first.isascii():
+        return _shown_by(first)
+    if first == "l":
+        return [("fr", _LETTER / 2), ("it", _LETTER / 2), *_shown_by(last)]
+    if language := _BEFORE.get(first):
+        return [(language, _LETTER)]
+    if (len(first) > 2 or first.isdecimal()) and _TURKISH.fullmatch(last):
+        return [("tr", _LETTER if len(last) == 1 else _ENOUGH)]
+    return []
+
+
+def _shown_by_letters(word: str) -> list[tuple[str, float]]:
+    """Return the languages that have the letters, or the longest ending, of a word that is not listed."""
+    shown: dict[str, float] = {}
+    for letter in sorted(set(word)):
+        for language in LETTERS.get(letter, ()):
+            shown[language] = shown.get(language, 0.0) + _LETTER
+    endings = ending_languages()
+    for size in range(min(MAX_ENDING, len(word) - 3), 1, -1):
+        if languages := endings.get(word[-size:]):
+            shown |= {language: shown.get(language, 0.0) + _ENDING for language in languages}
+            break
+    return [(language, min(weight, _UNLISTED)) for language, weight in shown.items()]

@@ -1,18 +1,23 @@
 """Sentences that can be quoted: whole ones, neither code nor tables nor navigation."""
 
 import re
+from unicodedata import category
 
 from harness.core.text import words
 
-MIN_CHARS, MAX_CHARS, MIN_WORDS = 20, 450, 5
+MIN_BYTES, MAX_CHARS, MIN_WORDS = 20, 450, 5
+"""Bytes in UTF-8: an ideograph says as much as three letters."""
 MIN_LETTERS = 0.75
-"""Least share of letters, digits and white space."""
+"""Least share of letters, their marks, digits and white space."""
 MAX_MARKS = 2
 """Most of the signs that separate cells or links."""
 MAX_NUMBERS = 0.5
 """Largest share of words that are numbers: above it, a row of a table."""
 _CUT_OFF = ("...", "…", "[…]", "[...]")
-_ENDS = ".!?\"'”’)。！？"
+_ENDS = ".!?\"'”’)»。！？」』）।॥؟۔"
+_ASKS = ("?", "？", "؟")
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
+"""Letters of scripts without spaces: a part of a sentence between two spaces is more than a word."""
 _SEPARATORS = re.compile(r"[|•·»›→▸]|\s[>/]\s|\t")
 _CHROME = re.compile(
     r"^(click here|read more|learn more|(sign|log) (in|up) (or|to (your|read|continue))|subscribe (to our|now|today)|"
@@ -73,6 +78,20 @@ _TO_WRITERS = re.compile(
 """Orders to anyone who writes about the page."""
 
 
+_NOTES_CHANGE = re.compile(
+    r"^[(*_]*(?:changed|new|added|deprecated|removed|introduced) (?:in|since) (?:(?:version|release|python) )?v?\d",
+    re.IGNORECASE,
+)
+"""Notes of documentation on what another version changed."""
+_ABOUT_CHANGES = frozenset(
+    """
+    version versions release releases released change changes changed changelog new news newer newest latest added
+    deprecated deprecation removed introduced since before after when still support supports supported history update
+    upgrade upgrading migrate migration
+    """.split()
+)
+
+
 _USELESS = (_ADVERTISES, _ANNOUNCES, _DESCRIBES, _TITLES, _TO_WRITERS, _POINTS_ELSEWHERE, _REFERENCE)
 
 
@@ -81,7 +100,11 @@ def is_quotable(sentence: str) -> bool:
     the announcement of a page, a pointer to another place, an order to the reader's writer, or a text that was cut off.
     Never raises.
     """
-    if not MIN_CHARS <= len(sentence) <= MAX_CHARS or len(words(sentence)) < MIN_WORDS:
+    if (
+        len(sentence) > MAX_CHARS
+        or len(sentence.encode(errors="replace")) < MIN_BYTES
+        or len(words(sentence)) < MIN_WORDS
+    ):
         return False
     if sentence[0].islower() or sentence[-1] not in _ENDS or sentence.endswith(_CUT_OFF):
         return False
@@ -89,7 +112,18 @@ def is_quotable(sentence: str) -> bool:
         return False
     if any(kind.search(sentence) for kind in _USELESS):
         return False
-    letters = sum(char.isalnum() or char.isspace() for char in sentence)
+    letters = sum(char.isalnum() or char.isspace() or category(char)[0] == "M" for char in sentence)
     parts = sentence.split()
-    table = sum(any(map(str.isdecimal, part)) for part in parts) > MAX_NUMBERS * len(parts)
+    numbers = sum(any(map(str.isdecimal, part)) for part in parts if not _UNSPACED.search(part))
+    table = numbers > MAX_NUMBERS * len(parts)
     return letters / len(sentence) >= MIN_LETTERS and ">>>" not in sentence and not table
+
+
+def is_aside(sentence: str, question: str) -> bool:
+    """Return whether a sentence asks something itself, or notes what a version changed though the question has neither
+    a number nor a word about changes.
+    """
+    if sentence.endswith(_ASKS):
+        return True
+    asked = words(question) if _NOTES_CHANGE.match(sentence) else None
+    return asked is not None and not any(word in _ABOUT_CHANGES or word.isdecimal() for word in asked)

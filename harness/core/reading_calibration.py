@@ -7,8 +7,15 @@ from typing import Annotated, TypeAlias
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
+from harness.core.multilingual_vectors import LEAST_SIGN, SHARED_WORDS, knows_english_as
+
 Probability: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
 _SURE = 1e-6
+
+STEEPNESS = 10.0
+"""Change of the log-odds that a text answers with a similarity, or a share of shared words, that is higher by 1."""
+LEAST_WORDS = 0.59
+"""Share of the question's words from which on a text answers it where neither reader nor vectors know its language."""
 
 
 class ReadingCalibration(Struct, frozen=True, forbid_unknown_fields=True):
@@ -27,15 +34,30 @@ class ReadingCalibration(Struct, frozen=True, forbid_unknown_fields=True):
     calibrated_on: str
 
     def with_vectors_of(self, embedder: str) -> "ReadingCalibration":
-        """Return the calibration for the vectors of an embedder; if it is another one than this was made with, the
-        reader alone decides.
+        """Return the calibration for the vectors of an embedder; if English ones are not those that this was made with,
+        the reader alone decides.
         """
-        return self if embedder == self.embedder else replace(self, embedder=embedder, weights=(1.0, 0.0, 0.0))
+        same = knows_english_as(self.embedder, embedder)
+        return self if same else replace(self, embedder=embedder, weights=(1.0, 0.0, 0.0))
 
     def relevance(self, probability: float, similarity: float) -> float:
         """Return how likely (0..1) a text answers, by the reader's probability and by cosine similarity."""
         of_reader, of_similarity, constant = self.weights
         return sigmoid(of_reader * log_odds(probability, _SURE) + of_similarity * similarity + constant)
+
+    def by_meaning(self, similarity: float, share: float) -> float:
+        """Return how likely (0..1) a text answers a question that the reader cannot read, by cosine similarity of
+        vectors that `knows` its language, and by the share (0..1) of the question's words that it has.
+        """
+        return self._beyond(similarity + SHARED_WORDS * share - LEAST_SIGN)
+
+    def by_words(self, share: float) -> float:
+        """Return how likely (0..1) a text answers by the share of the question's words that it has."""
+        return self._beyond(share - LEAST_WORDS)
+
+    def _beyond(self, distance: float) -> float:
+        """Return the relevance of a sign at this distance from its threshold, where it is `answers`."""
+        return sigmoid(log_odds(self.answers, _SURE) + STEEPNESS * distance)
 
 
 def sigmoid(logit: float) -> float:

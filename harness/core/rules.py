@@ -28,9 +28,11 @@ WEIGHTS: Mapping[str, tuple[float, float]] = {
     "sentences_read": (1, 400),
     "first_sentence": (0, 1),
     "unlikely": (0, 1),
+    "unlikely_without": (0, 1),
     "repeated": (0, 1),
     "lacking_score": (0, 1),
     "lacking_relevance": (0, 1),
+    "other_language": (0, 1),
 }
 """Least and highest value of each weight."""
 COUNTS = frozenset({"key_points", "answer_excerpts", "sentences_read"})

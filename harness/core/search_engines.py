@@ -11,13 +11,15 @@ from msgspec import Struct
 
 class EngineKind(Struct, frozen=True):
     """A search engine. `argument` shows what follows its name (`:URL`; `[:LANG]` where it can be left out), `question`
-    is an example that fits it. `proxy` is whether its requests go through the setting `proxy`; `per_minute` is how many
-    requests its service allows, if fewer than the setting.
+    is an example that fits it. `language` is whether it searches in the language that is requested. `proxy` is whether
+    its requests go through the setting `proxy`; `per_minute` is how many requests its service allows, if fewer than the
+    setting.
     """
 
     name: str
     label: str
     argument: str = ""
+    language: bool = False
     proxy: bool = False
     per_minute: float = 60_000.0
     question: str = "What are best practices for retrieval-augmented generation?"
@@ -30,12 +32,12 @@ LIBRARY = "library"
 """The engine over everything that was read before; what it returns is held already."""
 
 ENGINES: tuple[EngineKind, ...] = (
-    EngineKind("ddgs", "DuckDuckGo", proxy=True),
-    EngineKind("searxng", "SearXNG instance", ":URL"),
+    EngineKind("ddgs", "DuckDuckGo", language=True, proxy=True),
+    EngineKind("searxng", "SearXNG instance", ":URL", language=True),
     EngineKind("pubmed", "PubMed", question="How often does CRISPR have off-target effects?"),
-    EngineKind("wikipedia", "Wikipedia", "[:LANG]", question="How do vaccines train the immune system?"),
+    EngineKind("wikipedia", "Wikipedia", "[:LANG]", language=True, question="How do vaccines train the immune system?"),
     EngineKind("arxiv", "arXiv", "[:FILTER]", per_minute=10, question="How do language models use long contexts?"),
-    EngineKind("openalex", "OpenAlex", "[:FILTER]", question="How does sleep affect memory?"),
+    EngineKind("openalex", "OpenAlex", "[:FILTER]", language=True, question="How does sleep affect memory?"),
     EngineKind("crossref", "Crossref", "[:FILTER]", question="How does sleep affect memory?"),
     EngineKind(
         "semanticscholar",
@@ -48,11 +50,11 @@ ENGINES: tuple[EngineKind, ...] = (
     EngineKind("github", "GitHub", "[:FILTER]", per_minute=10, question="Why does asyncio.gather hide errors?"),
     EngineKind("stackexchange", "Stack Exchange", "[:SITE]", question="How do I merge two dictionaries in Python?"),
     EngineKind("hackernews", "Hacker News", "[:FILTER]", question="What do people say about SQLite in production?"),
-    EngineKind("brave", "Brave Search"),
-    EngineKind("serper", "Google through serper.dev"),
+    EngineKind("brave", "Brave Search", language=True),
+    EngineKind("serper", "Google through serper.dev", language=True),
     EngineKind("exa", "Exa", "[:FILTER]"),
     EngineKind(AUTO, "Chosen by the question", proxy=True),
-    EngineKind("browser", "DuckDuckGo in a browser"),
+    EngineKind("browser", "DuckDuckGo in a browser", language=True),
     EngineKind("corpus", "Folder of documents", ":PATH", question="What do these documents say about retries?"),
     EngineKind(LIBRARY, "Everything read before", proxy=True),
     EngineKind(PYTHON_DOCS, "Python language reference", question="In which order does Python look up an attribute?"),

@@ -9,11 +9,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from harness.core.entries import Entry
+from harness.core.foreign_text import foreign_language
 from harness.core.freshness import is_volatile
 from harness.core.languages import checked_language
+from harness.core.multilingual_vectors import understands
+from harness.core.question_language import question_language
 from harness.core.rank_fusion import reciprocal_rank_fusion
+from harness.core.search_words import search_terms
 from harness.core.tables import KNOWLEDGE, LIBRARY
-from harness.core.text import content_words, one_line, words
+from harness.core.text import one_line
 from harness.errors import EmbeddingError, ReaderError
 from harness.library.held_passages import HeldPassage, passage_of
 from harness.library.relevance import fused_with_ranks, relevance
@@ -27,6 +31,10 @@ MAX_CANDIDATES = 3_200
 """Passages that each proposes at most where conditions leave many of them out."""
 MAX_TERMS = 4
 """Words of a query that are searched, the rarest ones: frequent words match many passages, and say little."""
+MAX_FOREIGN_TERMS = 16
+"""The same for a query in another language than English, where it is not known which words are rare, and a word may be
+several n-grams. On XQuAD, 4 of them find 0.57 of the Chinese paragraphs first, 12 find 0.89, 16 as many as all.
+"""
 MAX_READ_CHARS = 1_200
 """Characters of a passage, with its title, that are read."""
 
@@ -127,7 +135,8 @@ class LibrarySearch:
             similarities.update((each.entry.key, each.similarity) for each in near)
             return [each.entry for each in near]
 
-        terms = sorted(dict.fromkeys(content_words(query) or words(query)), key=self._rarity, reverse=True)[:MAX_TERMS]
+        most_terms = MAX_TERMS if question_language(query) in {"en", ""} else MAX_FOREIGN_TERMS
+        terms = sorted(search_terms(query), key=self._rarity, reverse=True)[:most_terms]
         vector = self._vector(query)
         worded, similar = (_enough(find, usable, k) for find in (by_words, by_meaning))
         word_ranks, meaning_ranks = (
@@ -149,6 +158,8 @@ class LibrarySearch:
         return not at or self._store.rows.get(KNOWLEDGE, self._tenant, at) is not None
 
     def _vector(self, query: str) -> "Vectors | None":
+        if not understands(self._embedder.id, foreign_language(query)):
+            return None
         try:
             vector: Vectors = self._embedder.embed([query])[0]
         except EmbeddingError as error:

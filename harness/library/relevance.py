@@ -1,29 +1,50 @@
-"""Relevance of texts to a question, by reader and vectors."""
+"""Relevance of texts to a question: by reader and vectors, or by vectors or words where the reader knows no word."""
 
 from collections.abc import Sequence
 
+from harness.core.foreign_text import foreign_language, is_english
+from harness.core.multilingual_vectors import knows
 from harness.core.rank_fusion import reciprocal_rank_fusion
+from harness.core.text import stems
 from harness.ports import Embedder, Progress, Reader, silent
 
 
 def relevance(
     question: str, texts: Sequence[str], reader: Reader, embedder: Embedder, progress: Progress = silent
 ) -> list[float]:
-    """Return how likely (0..1) each text answers the question.
+    """Return how likely (0..1) each text answers the question. The reader reads English. For a question in another
+    language vectors and shared words decide, or words alone where the vectors do not know it. Words alone also decide
+    for a text in another language than an English question.
 
     Raises:
         ReaderError: the reader is missing, damaged, or failed.
         EmbeddingError: the embedder failed.
     """
+    language = foreign_language(question)
+    readable = [not language and is_english(text) for text in texts]
     read = list[float]()
     for done, text in enumerate(texts):
         progress("reading passages", done, len(texts))
-        read += reader.answers(question, [text])
+        read += reader.answers(question, [text]) if readable[done] else [0.0]
     progress("reading passages", len(texts), len(texts))
     vectors = embedder.embed([question, *texts])
     calibration = reader.calibration.with_vectors_of(embedder.id)
     near = (vectors[1:] @ vectors[0]).tolist()
-    return [calibration.relevance(*each) for each in zip(read, near, strict=True)]
+
+    def likely(place: int) -> float:
+        if readable[place]:
+            return calibration.relevance(read[place], near[place])
+        if knows(embedder.id, language):
+            return calibration.by_meaning(near[place], _share(question, texts[place]))
+        return calibration.by_words(_share(question, texts[place]))
+
+    return [likely(place) for place in range(len(texts))]
+
+
+def _share(question: str, text: str) -> float:
+    """Return the share (0..1) of the question's words that a text has."""
+    wanted = set(stems(question))
+    return len(wanted & set(stems(text))) / max(1, len(wanted))
 
 
 def fused_with_ranks(likely: Sequence[float]) -> list[int]:

@@ -1,12 +1,17 @@
 """The models that settings name."""
 
 import logging
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from harness.core.foreign_text import foreign_language
+from harness.core.multilingual_vectors import LANGUAGES
 from harness.errors import InvalidInput
 from harness.models.fallback_embedder import FirstAvailable
+from harness.models.local import multilingual
 from harness.models.local.embedder import MiniLM
+from harness.models.local.multilingual import NOT_INSTALLED, Multilingual, UniversalEncoder
 from harness.ports import Embedder, LanguageDetector, LanguageModel, Reader, Verifier
 from harness.settings import Settings, key_in
 from harness.storage.forks import cached_property
@@ -23,6 +28,8 @@ OLLAMA_URL = "http://127.0.0.1:11434/v1"
 OLLAMA_MODEL = "nomic-embed-text"
 SENTENCE_TRANSFORMERS = "sentence-transformers:"
 """Prefix of an `embedding_model` that names a model of that library."""
+ENGLISH, MULTILINGUAL = "local:english", "local:multilingual"
+"""Values of `embedding_model` that choose a local model."""
 
 
 class Models:
@@ -62,7 +69,26 @@ class Models:
         from harness.models.recorded_embedder import RecordedEmbedder
 
         name = MiniLM.id if (run := self._replay.run) is None else run.embedder
-        return MiniLM() if name == MiniLM.id else RecordedEmbedder(name)
+        local: dict[str, Embedder] = {MiniLM.id: MiniLM()}
+        if multilingual.is_installed():
+            local |= {Multilingual.id: Multilingual(), UniversalEncoder.id: UniversalEncoder()}
+        return local.get(name) or RecordedEmbedder(name)
+
+    def embedder_for(self, question: str) -> Embedder:
+        """Return the embedder of one question and the texts that may answer it, whose vectors no other question needs:
+        `embedder`, unless that one would compare a question in another language with no text in English.
+        """
+        self.check_language(question)
+        if self._replay is None and isinstance(self.embedder, Multilingual) and foreign_language(question) in LANGUAGES:
+            return UniversalEncoder()
+        return self.embedder
+
+    def check_language(self, question: str) -> None:
+        """Log a warning, once per process, if the question's language is one that only the extra `[multilingual]`
+        knows, and the extra is not installed.
+        """
+        if self.settings.embedding_model is None and self._replay is None and foreign_language(question) in LANGUAGES:
+            _warn_of_extra()
 
     @cached_property
     def memory_embedder(self) -> Embedder:
@@ -136,6 +162,12 @@ class Models:
         )
 
 
+@cache
+def _warn_of_extra() -> None:
+    if not multilingual.is_installed():
+        log.warning("%s; until then words decide", NOT_INSTALLED)
+
+
 def calibration_file(settings: Settings) -> Path:
     """Return the path of the reader's thresholds that `harness cache calibrate` writes."""
     return settings.data_dir / "reading.json"
@@ -143,14 +175,19 @@ def calibration_file(settings: Settings) -> Path:
 
 def main_embedder(settings: Settings) -> Embedder:
     """Return the embedder of everything but memories with another provider: a sentence-transformers model, the model
-    behind the endpoint with MiniLM where that does not answer, or MiniLM. Offline no endpoint is asked, and
-    no model is downloaded.
+    behind the endpoint with the local one where that does not answer, or the local one. Offline no endpoint is asked,
+    and no model is downloaded.
 
     Raises:
         InvalidInput: the extra that a model needs is not installed, no key where one is named, or an unusable address.
     """
-    name, local = settings.embedding_model, MiniLM()
-    if name is None:
+    name = settings.embedding_model
+    if name == ENGLISH:
+        return MiniLM()
+    if name == MULTILINGUAL and not multilingual.is_installed():
+        raise InvalidInput(NOT_INSTALLED)
+    local = local_embedder()
+    if name in {None, MULTILINGUAL}:
         return local
     if name.startswith(SENTENCE_TRANSFORMERS):
         return _sentence_transformers(name.removeprefix(SENTENCE_TRANSFORMERS), local_only=settings.offline)
@@ -167,6 +204,11 @@ def main_embedder(settings: Settings) -> Embedder:
         timeout=settings.embedding_timeout,
     )
     return FirstAvailable(endpoint, local)
+
+
+def local_embedder() -> Embedder:
+    """Return the local embedder: the one for all languages if the extra `[multilingual]` is installed."""
+    return Multilingual() if multilingual.is_installed() else MiniLM()
 
 
 def _sentence_transformers(model: str, *, local_only: bool) -> Embedder:
@@ -186,13 +228,13 @@ def _sentence_transformers(model: str, *, local_only: bool) -> Embedder:
 
 
 def memory_embedder(settings: Settings) -> Embedder:
-    """Return the embedder of the provider that `vector_store` names: MiniLM for `local`, and offline; else the model
-    behind the provider's endpoint, with MiniLM where that does not answer.
+    """Return the embedder of the provider that `vector_store` names: the local one for `local`, and offline; else the
+    model behind the provider's endpoint, with the local one where that does not answer.
 
     Raises:
         InvalidInput: no key where one is needed, an unusable address, or a model that a provider does not have.
     """
-    block, local = settings.vector_store, MiniLM()
+    block, local = settings.vector_store, local_embedder()
     if block.embedding_provider == "local":
         if block.embedding_model is not None:
             raise InvalidInput("vector_store.embedding_model is for openai and ollama; the provider local has its own")

@@ -34,8 +34,9 @@ class Nearest(Protocol):
     @needs("reader")
     def by_words(self, table: str, tenant: str, terms: Sequence[str], *, k: int, now: float) -> list[Entry]:
         """Return up to `k` whole rows that are not expired at `now` and have any of the words `terms` in the table's
-        word columns, the best first: by BM25 on SQLite, by `ts_rank_cd` on PostgreSQL. English words are found in
-        their other forms, too. Finds what any process put before. A read: it changes no row.
+        word columns, the best first: by BM25 on SQLite, by `ts_rank_cd` on PostgreSQL. Terms are those that
+        `search_terms` gives for a query; words are found in their other forms, too, by the language of the row. Finds
+        what any process put before. A read: it changes no row.
         """
 
     @needs("reader")

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from harness.core.dangling import with_needed
-from harness.core.support import MIN_COVERAGE, Support, SupportProbabilities, supports
+from harness.core.foreign_text import is_english
+from harness.core.support import MIN_COVERAGE, Support, SupportProbabilities, is_repeated, supports
 from harness.core.text import sentences, shorten, stems
 from harness.errors import InvalidInput
 from harness.ports import Embedder, Progress, Reader
@@ -22,6 +24,9 @@ MAX_EMBEDDED = 200
 """Sentences that are embedded: those that share most words with the claim."""
 MAX_READ = 30
 """Sentences that the reader reads, the likest first."""
+
+UNREAD = "no model reads its language, and it does not repeat the claim"
+"""Why a sentence in another language does not support a claim with the same words: a negation would not show."""
 
 Verdict: TypeAlias = Literal["supports", "contradicts", "neither"]
 
@@ -66,7 +71,8 @@ def check_claim(
 
     A sentence supports if nothing in its words contradicts, and the reader finds support, or it has all the claim's
     words (see `core.support`). It contradicts if the reader finds so, and the words agree or are others. One that
-    points back ("It …") is read together with the sentence before it.
+    points back ("It …") is read together with the sentence before it. The reader reads English: in other languages a
+    sentence supports only the claim that it repeats, and none contradicts.
 
     Raises:
         InvalidInput: an empty or too long claim; no text, or too much.
@@ -83,9 +89,7 @@ def check_claim(
     read = list[_Read]()
     for done, (source, text) in enumerate(likest):
         progress("reading sentences", done, len(likest))
-        [probabilities] = reader.supports(claim, [text])
-        support = supports(claim, text, read=probabilities, by=reader.calibration, shared=1.0)
-        read.append(_Read(source, text, probabilities, support))
+        read.append(_Read(source, text, *_support(claim, text, reader)))
     progress("reading sentences", len(likest), len(likest))
     verdict, deciding = _decided(read, reader.calibration.contradicts)
     return ClaimCheck(
@@ -98,6 +102,18 @@ def check_claim(
         [] if verdict == "contradicts" else list(deciding.support.reasons),
         len(read),
     )
+
+
+def _support(claim: str, text: str, reader: Reader) -> tuple[SupportProbabilities, Support]:
+    """Return the probabilities for a claim and a sentence, and whether the sentence supports it."""
+    if is_english(claim) and is_english(text):
+        [probabilities] = reader.supports(claim, [text])
+        return probabilities, supports(claim, text, read=probabilities, by=reader.calibration, shared=1.0)
+    support = supports(claim, text)
+    if support.supported and not is_repeated(claim, text):
+        support = replace(support, supported=False, reasons=(UNREAD,))
+    sure = 1.0 if support.supported else 0.0
+    return SupportProbabilities(sure, 0.0, 1.0 - support.coverage), replace(support, probability=sure)
 
 
 def _decided(read: Sequence[_Read], contradicts: float) -> tuple[Verdict, _Read]:

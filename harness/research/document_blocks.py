@@ -7,8 +7,9 @@ from typing import NamedTuple, Protocol
 
 from harness.core.text import clean, one_line
 from harness.research.figures import FIGURES, Figure, as_png, figure_of
+from harness.research.messages import chosen, ended, message
 from harness.research.planner import KEY_POINTS
-from harness.research.report import DISAGREEMENTS, Citation, CitedSource, Report
+from harness.research.report import DISAGREEMENTS, Citation, CitedSource, Report, columns_in
 from harness.research.reports import NO_REPORT, front_matter
 from harness.research.saved_report import SavedReport
 
@@ -43,13 +44,14 @@ class Document(Protocol):
     def picture(self, png: bytes, text: str) -> None:
         """Add a picture as wide as the page, with a text for readers who do not see it."""
 
-    def source(self, source: CitedSource) -> None:
-        """Add an entry of the list of sources, with its number and a link."""
+    def source(self, source: CitedSource, text: str) -> None:
+        """Add an entry of the list of sources: its text, with its number, and a link."""
 
 
 def fill(document: Document, saved: SavedReport, now: float) -> None:
     """Add a report to a document, in the order of its Markdown; the front matter comes last."""
     report = saved.report or NO_REPORT
+    language = report.language
     document.title(plain(report.title or saved.question))
     if report.remark:
         document.paragraph([Piece(plain(report.remark))], remark=True)
@@ -59,29 +61,34 @@ def fill(document: Document, saved: SavedReport, now: float) -> None:
             if section == DISAGREEMENTS:
                 document.table(_compared(report, sentences), head=True, widths=(0.3, 0.55, 0.15))
             else:
-                document.paragraph(list(_cited(sentences)), bullet=section == KEY_POINTS)
+                document.paragraph(list(_cited(report, sentences)), bullet=section == KEY_POINTS)
     if figure := figure_of(report):
-        _add_figure(document, figure, plain(report.heading(FIGURES)))
+        _add_figure(document, figure, report)
     quoted = [each for each in report.quotations if each.sentence != each.quotation]
-    quotations = ([_mark(each), Piece(f" “{plain(each.quotation)}”")] for each in quoted)
+    quotations = ([_mark(report, each), Piece(f" “{plain(each.quotation)}”")] for each in quoted)
     _list(document, report.heading("Quotations"), quotations)
     _list(document, report.heading("Limits"), ([Piece(plain(limit))] for limit in report.limits))
     document.heading(plain(report.heading("Sources")))
     for source in report.sources:
-        document.source(source)
+        document.source(source, described(source, language))
     document.paragraph([Piece(report.checks)], remark=True)
-    document.heading("About this report")
-    about = [[[Piece(name.replace("_", " "))], [Piece(plain(text))]] for name, text in front_matter(saved, now).items()]
+    document.heading(message(language, "About this report"))
+    matter = front_matter(saved, now, language).items()
+    about = [[[Piece(chosen(language, name.replace("_", " ")))], [Piece(plain(text))]] for name, text in matter]
     document.table(about, head=False, widths=(0.2, 0.8))
 
 
-def _add_figure(document: Document, figure: Figure, heading: str) -> None:
-    document.heading(heading, picture=figure.drawn)
+def _add_figure(document: Document, figure: Figure, report: Report) -> None:
+    language = report.language
+    document.heading(plain(report.heading(FIGURES)), picture=figure.drawn)
     if figure.drawn:
-        document.picture(as_png(figure), plain(figure.caption))
-    document.paragraph([Piece(plain(figure.title))], remark=True)
-    rows = [[[Piece(plain(row.label))], [Piece(row.text)], [Piece(row.mark, row.number)]] for row in figure.rows]
-    names = [[Piece(plain(name))] for name in figure.columns]
+        document.picture(as_png(figure), plain(figure.caption_in(language)))
+    document.paragraph([Piece(plain(figure.title_in(language)))], remark=True)
+    rows = [
+        [[Piece(plain(row.label))], [Piece(row.text_in(language))], [Piece(row.mark_in(language), row.number)]]
+        for row in figure.rows
+    ]
+    names = [[Piece(plain(name))] for name in figure.columns_in(language)]
     document.table([names, *rows], head=True, widths=(0.45, 0.35, 0.2))
 
 
@@ -92,16 +99,16 @@ def _list(document: Document, heading: str, entries: Iterable[Sequence[Piece]]) 
         document.paragraph(pieces, bullet=True)
 
 
-def _cited(sentences: Sequence[Citation]) -> Iterator[Piece]:
+def _cited(report: Report, sentences: Sequence[Citation]) -> Iterator[Piece]:
     for place, each in enumerate(sentences):
         text = plain(each.sentence)
         text = f"“{text}”" if each.sentence == each.quotation else text
         yield Piece(f"{' ' * (place > 0)}{text} ")
-        yield _mark(each)
+        yield _mark(report, each)
 
 
-def _mark(citation: Citation) -> Piece:
-    return Piece(f"[{plain(citation.mark)}]", citation.number)
+def _mark(report: Report, citation: Citation) -> Piece:
+    return Piece(f"[{plain(citation.mark_in(report.language))}]", citation.number)
 
 
 def _compared(report: Report, rows: Sequence[Citation]) -> list[list[list[Piece]]]:
@@ -109,19 +116,18 @@ def _compared(report: Report, rows: Sequence[Citation]) -> list[list[list[Piece]
     cells = [
         [
             [Piece(plain(titles.get(each.number, "")))],
-            list(_cited([each])),
+            list(_cited(report, [each])),
             [Piece(plain(report.date_of(each.number)))],
         ]
         for each in rows
     ]
-    return [[[Piece("Source")], [Piece("Says")], [Piece("Date")]], *cells]
+    return [[[Piece(name)] for name in columns_in(report.language)], *cells]
 
 
-def described(source: CitedSource) -> str:
+def described(source: CitedSource, language: str) -> str:
     """Return an entry of the list of sources, without its address."""
-    title, about = plain(source.title), plain(source.described)
-    stop = "" if not title or title.endswith((".", "?", "!")) else "."
-    return one_line(f"{source.number}. {title}{stop} {about}{'.' * bool(about)}")
+    title, about = plain(source.title), plain(source.described_in(language))
+    return one_line(f"{source.number}. {ended(language, title) if title else ''}{ended(language, about)}")
 
 
 def plain(text: str) -> str:

@@ -12,11 +12,13 @@ from msgspec.structs import replace
 
 from harness.core.citations import verbatim
 from harness.core.disagreement import Said, disagreements
+from harness.core.question_language import question_language
 from harness.core.required_terms import lacking, required_terms
 from harness.core.support import Support, supports
 from harness.core.text import content_words, one_line, shorten, stems
 from harness.research.extractive_writer import ANSWER_SENTENCES
 from harness.research.gathering import GatheredSource
+from harness.research.messages import heading_in
 from harness.research.planner import DETAILS, Plan
 from harness.research.quotation_support import QuotationSupport
 from harness.research.report import Citation
@@ -154,9 +156,12 @@ class DraftCheck(Struct, frozen=True):
         return words <= known and not supports(section, quotations, context=self.plan.question).contradicted
 
     def _section(self, heading: str) -> str:
-        """Return the heading of the plan that the model meant, whatever its case and its end; otherwise its own."""
-        meant = heading.rstrip(_ENDS).casefold()
-        return next((each for each in self.plan.sections if each.rstrip(_ENDS).casefold() == meant), heading)
+        """Return the heading of the plan that the model meant, whatever its case, its end and whether it is translated;
+        otherwise its own.
+        """
+        meant, language = _folded(heading), question_language(self.plan.question)
+        shown = {name: (name, heading_in(language, name)) for name in self.plan.sections}
+        return next((name for name, each in shown.items() if meant in {_folded(form) for form in each}), heading)
 
     def _checked(self, cited: Sequence[Citation]) -> tuple[tuple[Citation, ...], list[str]]:
         """Return the citations with the support that they have, and what is wrong with single sentences."""
@@ -264,6 +269,10 @@ def _says_something(quotation: str) -> bool:
     """Return whether a quotation is long enough to support anything: every text contains "the"."""
     words = len(content_words(quotation))
     return words >= MIN_QUOTED_WORDS or (not quotation.isascii() and len(quotation) >= MIN_QUOTED_CHARS)
+
+
+def _folded(heading: str) -> str:
+    return heading.rstrip(_ENDS).casefold()
 
 
 def _shown(text: str) -> str:

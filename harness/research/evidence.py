@@ -7,7 +7,7 @@ any sentence answers the question: if none is likely to, there is no evidence, h
 import logging
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from msgspec import Struct
@@ -16,7 +16,10 @@ from msgspec.structs import replace
 from harness.cache import Cache
 from harness.core.dangling import needs_previous
 from harness.core.disagreement import Said, disagreements
+from harness.core.foreign_text import foreign_language
+from harness.core.multilingual_vectors import knows
 from harness.core.openings import opening_factor
+from harness.core.question_language import question_language
 from harness.core.rank_fusion import select_diverse
 from harness.core.required_terms import (
     all_numbers,
@@ -27,7 +30,6 @@ from harness.core.required_terms import (
     required_names,
     required_terms,
 )
-from harness.core.text import stems
 from harness.errors import ReaderError
 from harness.ports import Reader, Vectors
 from harness.research.gathering import GatheredSource
@@ -43,6 +45,9 @@ MAX_OVERLAP = 0.5
 """Two excerpts are duplicates if they share more than this share of the shorter one's words, the question's words
 aside.
 """
+
+NAMES_AS_WRITTEN = frozenset(("", "en", "es", "fr", "it", "nl", "pt"))
+"""Languages in which a capital letter within a sentence begins a name, and names are not inflected."""
 
 UNREAD = "%s; until then a research does not check whether its sources answer the question"
 """Warning where the reader does not work."""
@@ -104,12 +109,16 @@ def cached_evidence(
     parts: Sequence[str] = (),
 ) -> list[Evidence]:
     """Return what `find_evidence` returns, from the cache if it is there: embedding takes about a second. If the reader
-    does not work, nothing is refused, with a warning in the log.
+    does not work, nothing is refused, with a warning in the log; nor is it if neither the reader nor the vectors know
+    the question's language.
 
     Raises:
         EmbeddingError: the embedder failed.
         StoreError: the cache cannot be read.
     """
+    language = foreign_language(chunk_set.question)
+    if language and not knows(chunk_set.embedder.id, language):
+        reader = None
 
     def compute() -> list[Excerpt]:
         found = find_evidence(sources, chunk_set, writing, reader, parts)
@@ -156,9 +165,9 @@ def find_evidence(
 ) -> list[Evidence]:
     """Return the excerpts that answer best, best first: at most as many as `writing` allows, no near-duplicates, none
     off topic (better nothing than something unrelated); then the statements of sources that disagree. The vector of an
-    excerpt is the mean of its sentences' vectors. With a `reader`, there are none if it finds no sentence likely enough
-    to answer. Each of the `parts`, the sub-questions of a compound question, has an excerpt if one is about it. The
-    rules in `writing` weigh.
+    excerpt is the mean of its sentences' vectors. With a `reader`, there are none if it, or the vectors in another
+    language than English, find no sentence likely enough to answer. Each of the `parts`, the sub-questions of a
+    compound question, has an excerpt if one is about it. The rules in `writing` weigh.
 
     Raises:
         InvalidInput: a rule cannot be used, see `harness.core.rules`.
@@ -188,6 +197,7 @@ def find_evidence(
         _excerpts(likely, vectors, chunk_set, title_similarity, missing, answering, writing),
         key=lambda evidence: -evidence.score,
     )
+    ranked = _in_own_language(ranked, chunk_set.question, lambda each: _is_relevant(each, wanted, least))
     weight = writing.reading_weight
     if reader is not None:  # what answers comes first; the rest is about everything that belongs to it
         by_part = [_about(ranked, part) for part in range(len(questions))]
@@ -210,6 +220,21 @@ def find_evidence(
     chosen += [max(about, key=lambda each: _merit(each, weight)) for part in absent if (about := _about(ranked, part))]
     by_text = {each.text: vector for each, vector in zip(likely, vectors, strict=True)}
     return [*_without_repeats(chosen, by_text, weights.repeated), *_disagreeing(ranked, questions, least)]
+
+
+def _in_own_language(
+    ranked: Sequence[Evidence], question: str, is_relevant: Callable[[Evidence], bool]
+) -> list[Evidence]:
+    """Return ranked excerpts without those in another language than the question, where the best one about the same
+    part is in the question's own: that language does not lack an answer. An English question keeps them.
+    """
+    if question_language(question) == "en":
+        return list(ranked)
+    best: dict[int, Evidence] = {}
+    for each in filter(is_relevant, ranked):
+        best.setdefault(each.part, each)
+    answered = {part for part, each in best.items() if not each.source.language}
+    return [each for each in ranked if not (each.source.language and each.part in answered)]
 
 
 def _about(ranked: Sequence[Evidence], part: int) -> list[Evidence]:
@@ -273,7 +298,8 @@ def _missing(likely: Sequence[Sentence], question: str) -> Missing:
     its whole source lacks: a text seldom repeats the name of its subject. A name that most sources have is the subject
     of all. A thing that no source is about ("the Halden tunnel") is missing everywhere.
     """
-    terms, names, sources = required_terms(question), required_names(question), {each.source for each in likely}
+    terms, sources = required_terms(question), {each.source for each in likely}
+    names = required_names(question) if question_language(question) in NAMES_AS_WRITTEN else ()
     texts = {each: "\n".join((each.title, *each.texts)) for each in sources}
     absent = {each: lacking_names(names, text) for each, text in texts.items()}
     nowhere = lacking_things(named_things(question), list(texts.values()))
@@ -291,7 +317,7 @@ def _is_relevant(evidence: Evidence, wanted: Wording, least: float) -> bool:
     if evidence.similarity >= MIN_SIMILARITY or (evidence.relevance or 0.0) >= least:
         return True
     return evidence.similarity >= MIN_WORDED_SIMILARITY and wanted.matches(
-        evidence.stems | stems(evidence.source.title)
+        evidence.stems | wanted.stems_of(evidence.source.title)
     )
 
 
@@ -305,17 +331,17 @@ def _excerpts(
     writing: WritingSettings,
 ) -> Iterator[Evidence]:
     """Yield and score every run of neighbouring sentences of one chunk (see `runs_of`)."""
-    weights = rules_of(writing.rules).weights
-    least = weights.unlikely * max(answering.relevance or (0.0,))
+    weights, likeliest_of_all = rules_of(writing.rules).weights, max(answering.relevance or (0.0,))
     of_excerpt, of_chunk, of_title, of_words = writing.ranking_weights
     question = chunk_set.question_vector
+    foreign = 0.0 if question_language(chunk_set.question) == "en" else weights.other_language
     for (document, chunk), group in groupby(range(len(likely)), key=lambda i: likely[i].place):
         indices = list(group)
         chunk_similarity = float(likely[indices[0]].chunk.vector @ question)
         lacks = missing[document, chunk]
         for run in runs_of(likely, indices, chunk_set.wording.stems):
             first = likely[run[0]]
-            similarity = _similarity(vectors[run], question)
+            similarity = _similarity(vectors[run], question) * chunk_set.scale
             held = frozenset[str]().union(*(likely[i].stems for i in run))
             score = (
                 of_excerpt * similarity
@@ -324,7 +350,9 @@ def _excerpts(
                 + of_words * chunk_set.wording.share(held)
                 + first.source.weight
                 - weights.lacking_score * bool(lacks)
+                - foreign * bool(first.source.language)
             )
+            share = weights.unlikely if chunk_set.wording.rarest & held else weights.unlikely_without
             best, of_part, likeliest, relevance = None, 0.0, run[0], answering.relevance
             if relevance is not None:
                 likeliest = max(run, key=relevance.__getitem__)
@@ -334,8 +362,8 @@ def _excerpts(
                 )
             yield Evidence(
                 tuple(likely[i].text for i in run), first.source, document, chunk, first.position,
-                round(max(0.0, similarity), 4), round(score, 4), lacks, best, answering.part[likeliest], 0, held,
-                of_part, best is not None and best < least and answering.read.issuperset(run),
+                round(min(1.0, max(0.0, similarity)), 4), round(score, 4), lacks, best, answering.part[likeliest], 0, held,
+                of_part, best is not None and best < share * likeliest_of_all and answering.read.issuperset(run),
             )  # fmt: skip
 
 

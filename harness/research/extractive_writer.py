@@ -6,14 +6,15 @@ from msgspec.structs import replace
 
 from harness.core.citations import is_quoted_in
 from harness.core.definitions import asks_what, defines
+from harness.core.question_language import question_language
 from harness.core.rules import RuleName
 from harness.research.evidence import Evidence
+from harness.research.messages import FURTHER
 from harness.research.planner import ANSWER, KEY_POINTS, Plan
 from harness.research.report import DISAGREEMENTS, Citation, Report, cited_source
 from harness.research.rules import SHIPPED_RULES, Weights, rules_of
 
 ANSWER_SENTENCES = 3
-FURTHER = "Further"
 
 
 def write_report(plan: Plan, evidence: Sequence[Evidence], rules: Mapping[RuleName, str] = SHIPPED_RULES) -> Report:
@@ -38,9 +39,8 @@ def write_report(plan: Plan, evidence: Sequence[Evidence], rules: Mapping[RuleNa
         citations += _citations(section, paragraph, found, numbers)
     citations += statements_of(evidence, numbers)
     sources = {found.source.url: found.source for found in evidence}
-    return Report(
-        plan.question, tuple(citations), tuple(cited_source(number, sources[url]) for url, number in numbers.items())
-    )
+    cited = tuple(cited_source(number, sources[url]) for url, number in numbers.items())
+    return Report(plan.question, tuple(citations), cited, language=question_language(plan.question))
 
 
 def statements_of(evidence: Sequence[Evidence], numbers: dict[str, int]) -> Iterator[Citation]:

@@ -11,6 +11,7 @@ from msgspec import Struct, to_builtins
 
 from harness.core.disagreement import MOST, Said, comparable, figures_for, is_near, years_of
 from harness.core.text import clean, one_line, shorten
+from harness.research.messages import digits_in, list_in, message, place_in
 from harness.research.quoted_numbers import QuotedNumber, quoted_number, without_ranges, year_of
 
 if TYPE_CHECKING:
@@ -45,16 +46,16 @@ class FigureRow(Struct, frozen=True):
     page: int
     citation: int
 
-    @property
-    def text(self) -> str:
-        """The value in digits: "about 4,100,000", "-5", "4.1 to 4.3"."""
-        high = "" if self.high is None else f" to {_digits(self.high)}"
-        return f"{'about ' * self.about}{_digits(self.value)}{high}"
+    def text_in(self, language: str) -> str:
+        """Return the value in digits: "about 4,100,000", "-5", "4.1 to 4.3"."""
+        value = digits_in(language, _digits(self.value))
+        if self.high is not None:
+            value = message(language, "{low} to {high}", low=value, high=digits_in(language, _digits(self.high)))
+        return message(language, "about {value}", value=value) if self.about else value
 
-    @property
-    def mark(self) -> str:
-        """The number of its source, and the page, as at the sentence."""
-        return f"[{self.number}, p. {self.page}]" if self.page else f"[{self.number}]"
+    def mark_in(self, language: str) -> str:
+        """Return the number of its source, and the page, as at the sentence."""
+        return f"[{place_in(language, self.number, self.page)}]"
 
     @property
     def top(self) -> float:
@@ -72,17 +73,22 @@ class Figure(Struct, frozen=True):
     rows: tuple[FigureRow, ...]
     left_out: int = 0
 
-    @property
-    def title(self) -> str:
-        """Name of the values."""
-        unit = f" ({self.unit})" if self.unit else ""
-        latest = f", the latest {len(self.rows)} of {len(self.rows) + self.left_out}" if self.left_out else ""
-        return f"Figures for the question, by {self.by}{unit}{latest}"
+    def title_in(self, language: str) -> str:
+        """Return the name of the values."""
+        by_year = self.by == "year"
+        title = message(language, "Figures for the question, by source")
+        title = message(language, "Figures for the question, by year") if by_year else title
+        title += f" ({self.unit})" if self.unit else ""
+        if self.left_out:
+            shown = len(self.rows)
+            title += message(language, ", the latest {count} of {total}", count=shown, total=shown + self.left_out)
+        return title
 
-    @property
-    def caption(self) -> str:
-        """Description of the values, with their sources."""
-        return f"{self.title}. Sources: {', '.join(dict.fromkeys(row.mark for row in self.rows))}"
+    def caption_in(self, language: str) -> str:
+        """Return a description of the values, with their sources."""
+        marks = list(dict.fromkeys(row.mark_in(language) for row in self.rows))
+        marked = message(language, "Sources: {sources}", sources=list_in(language, marks))
+        return f"{self.title_in(language)}. {marked}"
 
     @property
     def drawn(self) -> bool:
@@ -90,10 +96,11 @@ class Figure(Struct, frozen=True):
         sizes = [abs(end) for row in self.rows for end in (row.value, row.top) if end]
         return bool(sizes) and max(sizes) <= MAX_RATIO * min(sizes)
 
-    @property
-    def columns(self) -> tuple[str, str, str]:
-        """Names of the columns of the table: label, value, source."""
-        return self.by.capitalize(), f"Value ({self.unit})" if self.unit else "Value", "Quoted from"
+    def columns_in(self, language: str) -> tuple[str, str, str]:
+        """Return the names of the columns of the table: label, value, source."""
+        label = message(language, "Year") if self.by == "year" else message(language, "Source")
+        value = message(language, "Value")
+        return label, f"{value} ({self.unit})" if self.unit else value, message(language, "Quoted from")
 
     @property
     def bars(self) -> tuple[str, ...]:
@@ -104,10 +111,10 @@ class Figure(Struct, frozen=True):
         eighths = [round(8 * BAR * row.top / most) for row in self.rows]
         return tuple("█" * (each // 8) + " ▏▎▍▌▋▊▉"[each % 8].strip() for each in eighths)
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the JSON object."""
-        rows = [{**to_builtins(row), "text": row.text} for row in self.rows]
-        return {"title": self.title, "drawn": self.drawn, **to_builtins(self), "rows": rows}
+    def as_dict(self, language: str) -> dict[str, Any]:
+        """Return the JSON object, with texts in a language."""
+        rows = [{**to_builtins(row), "text": row.text_in(language)} for row in self.rows]
+        return {"title": self.title_in(language), "drawn": self.drawn, **to_builtins(self), "rows": rows}
 
 
 class _Found(Struct, frozen=True):

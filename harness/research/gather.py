@@ -31,7 +31,7 @@ from harness.research.reuse import Reusing, UsedPassage, search_in_library, sour
 from harness.research.scoring import RoundScorer
 from harness.research.search import EngineSearch, ask_all, fused
 from harness.research.services import ResearchServices
-from harness.research.source_selection import SourceSelection, year_of
+from harness.research.source_selection import SourceSelection, with_languages, year_of
 from harness.settings import FetchSettings, GatheringSettings
 
 MAX_BODY_CHARS = 50_000
@@ -110,7 +110,7 @@ class Gatherer:
         parts, limit = self._deepened(plan, best)
         sources, notes = self._selection.selected(list(self._sources.values()))
         return Gathered(
-            tuple(sources),
+            tuple(with_languages(plan.question, sources, self._services.detector)),
             tuple(self._rounds),
             limit or reason,
             reused=tuple(self._reused.values()),

@@ -52,7 +52,8 @@ class GatheredSource(Struct, frozen=True, omit_defaults=True):
     search engine gave them, empty where it did not. `full_text` is the URL of its text, if another. `read`: its page
     was read, and `ads` is the number of its advertisements, as in `Page`. `weight` (-0.05 to 0.05) is its quality,
     which its excerpts get in their ranking. `page_starts` are, for each text, the places at which the pages of a PDF
-    begin in it; nothing for the last texts if they have none.
+    begin in it; nothing for the last texts if they have none. `language` is its language, as a primary tag, if it is
+    known and not that of the question.
     """
 
     url: str
@@ -68,6 +69,7 @@ class GatheredSource(Struct, frozen=True, omit_defaults=True):
     ads: int = 0
     weight: float = 0.0
     page_starts: tuple[PageStarts, ...] = ()
+    language: str = ""
 
     @property
     def documents(self) -> list[SourceText]:

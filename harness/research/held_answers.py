@@ -8,12 +8,12 @@ from msgspec.structs import replace
 
 from harness.cache import Answer, Cache, Results
 from harness.core.entries import Hit
+from harness.core.foreign_text import is_english
 from harness.core.keys import canonical_json
 from harness.core.required_terms import lacking_terms, rival_terms
 from harness.core.search_engines import LIBRARY
 from harness.core.sites import Sites
 from harness.core.sufficiency import HeldEvidence, Sufficiency, sufficiency, worth_a_probe
-from harness.core.text import stems
 from harness.errors import StoreError
 from harness.library import FoundPassage, HeldPassage, Library
 from harness.library.held_passages import engine_id
@@ -31,6 +31,8 @@ FOUND = 20
 READ = 12
 """Passages that the reader reads for each sub-question, the best by rank: 0.1 to 0.3 s."""
 CORPUS = "corpus"
+NOT_CALIBRATED = "its sufficiency was calibrated for English only"
+"""Why passages never replace a search for a question in another language: nothing shows that it is safe."""
 
 
 class LibraryAnswer(Struct, frozen=True):
@@ -71,6 +73,8 @@ def ask_library(
     decision = sufficiency(evidence, gathering.max_wrong_reuse)
     if not usable and decision.state != "not answered":
         decision = replace(decision, state="not answered")
+    if decision.state == "answered" and not is_english(question):
+        decision = replace(decision, state="partly", reasons=(*decision.reasons, NOT_CALIBRATED))
     return LibraryAnswer(decision, usable, bool(usable) and worth_a_probe(evidence))
 
 
@@ -159,7 +163,7 @@ def held_evidence(question: str, found: Sequence[FoundPassage], rarity: Callable
     wording, evidence = Wording.of(question, rarity), []
     for each in found:
         text = each.passage.in_context
-        held = frozenset(stems(text))
+        held = wording.stems_of(text)
         evidence.append(
             HeldEvidence(
                 relevance=each.relevance,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from harness.cache import Cache
+from harness.core.question_language import question_language
 from harness.core.text import one_line
 from harness.errors import ModelError, OfflineMiss
 from harness.ports import Completion, LanguageModel, Message
@@ -17,8 +18,9 @@ from harness.research.drafting import Drafting, Written
 from harness.research.evidence import Evidence
 from harness.research.extractive_writer import statements_of, write_report
 from harness.research.gathering import GatheredSource
+from harness.research.messages import message
 from harness.research.planner import Plan
-from harness.research.prompts import prompt, source_block
+from harness.research.prompts import in_language_of, prompt, source_block
 from harness.research.quotation_support import BY_WORDS, QuotationSupport
 from harness.research.report import Report, cited_source
 from harness.research.section_writer import SectionWriter, is_simple
@@ -66,7 +68,12 @@ def write_with_model(
     try:
         written = written or _in_one_call(plan, shown, drafting, check)
     except ModelError as error:
-        failed = f"the model {model.name} failed ({error}); these are excerpts"
+        failed = message(
+            question_language(plan.question),
+            "the model {model} failed ({error}); these are excerpts",
+            model=model.name,
+            error=error,
+        )
         return excerpts_instead(plan, evidence, failed, writer.settings)
     return _report(plan, evidence, check, drafting, written)
 
@@ -76,19 +83,23 @@ def _report(
 ) -> Report:
     """Return the report of this text; of excerpts, if no quotation in it is verified."""
     name, unsupported = drafting.model.name, drafting.writer.unsupported
+    language = question_language(plan.question)
     count = sum(each.verified and not each.supported for each in written.checked)
     dropped = count if unsupported == "drop" else 0
     if not any(each.verified for each in written.citations):
-        nothing = f"no quotation of {name} is in its source"
-        cause = f"no sentence of {name} is supported by its quotation" if dropped else written.remark or nothing
-        excerpts = excerpts_instead(plan, evidence, f"{cause}; these are excerpts", drafting.writer.settings)
+        cause = written.remark or message(language, "no quotation of {model} is in its source", model=name)
+        if dropped:
+            cause = message(language, "no sentence of {model} is supported by its quotation", model=name)
+        remark = message(language, "{cause}; these are excerpts", cause=cause)
+        excerpts = excerpts_instead(plan, evidence, remark, drafting.writer.settings)
         return replace(excerpts, dropped=dropped)
     citations = [*written.citations, *statements_of(evidence, {})]
     known = {source.url: source for source in (*check.sources, *(found.source for found in evidence))}
     replaced = count if unsupported == "replace" else 0
     made = Report(
-        plan.question, tuple(citations), (), name, written.remark, dropped, replaced, revisions=written.revisions
-    )
+        plan.question, tuple(citations), (), name, written.remark, dropped, replaced,
+        revisions=written.revisions, language=language,
+    )  # fmt: skip
     return _numbered(made, known)
 
 
@@ -107,7 +118,8 @@ def rules_for(plan: Plan, settings: WritingSettings) -> str:
     headings = f"these headings, in this order: {', '.join(plan.sections)}"
     if plan.wanted:
         headings = f"exactly {plan.wanted} headings, of which the first is {plan.sections[0]}"
-    return "\n".join(filter(None, (prompt("write", settings.prompts, headings=headings), settings.writer_style)))
+    rules = prompt("write", settings.prompts, headings=headings)
+    return "\n".join(filter(None, (rules, in_language_of(plan.question), settings.writer_style)))
 
 
 def _in_one_call(plan: Plan, shown: Sequence[ShownSource], drafting: Drafting, check: DraftCheck) -> Written:
@@ -119,7 +131,8 @@ def _in_one_call(plan: Plan, shown: Sequence[ShownSource], drafting: Drafting, c
     messages = messages_for(plan, shown, drafting.writer.settings)
     draft = _checked(drafting.answer(messages, drafting.writer.on_text), check)
     draft, revisions = _revised(draft, messages, drafting, check)
-    remark = "" if draft.whole else f"the answer of {drafting.model.name} was cut off at its bound"
+    model, language = drafting.model.name, question_language(plan.question)
+    remark = "" if draft.whole else message(language, "the answer of {model} was cut off at its bound", model=model)
     citations = list(settled(draft.citations, drafting.writer.unsupported))
     usable = any(each.verified for each in citations)
     return Written(citations, draft.citations, remark if usable else "", revisions)

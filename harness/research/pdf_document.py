@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.research.bibliography import link_of
-from harness.research.document_blocks import LINK_COLOUR, Piece, described, is_rtl, joined, plain
+from harness.research.document_blocks import LINK_COLOUR, Piece, is_rtl, joined, plain
 from harness.research.report import CitedSource
 
 PICTURE = 90
@@ -43,7 +43,6 @@ class PdfDocument:
         self._pdf.set_text_shaping(use_shaping_engine=True)
         self._pdf.alias_nb_pages("")  # "{nb}" in a text is text
         self._pdf.viewer_preferences = ViewerPreferences(display_doc_title=True)
-        self._pdf.set_lang("en")
         self._pdf.set_creator("research-harness")
         self._pdf.set_margin(20)
         self._pdf.set_auto_page_break(True, 20)
@@ -94,16 +93,17 @@ class PdfDocument:
         self._pdf.image(png, w=self._pdf.epw, alt_text=self._known(text))
         self._pdf.ln(2)
 
-    def source(self, source: CitedSource) -> None:
+    def source(self, source: CitedSource, text: str) -> None:
         """Add an entry of the list of sources, and its address below."""
         link = link_of(source.url)
         if self._pdf.will_page_break(12):  # the address stays with its title
             self._pdf.add_page()
-        self._write(described(source), after=0)
+        self._write(text, after=0)
         self._write(plain(source.url), size=8.5, colour=f"#{LINK_COLOUR}" if link else "#555555", link=link)
 
-    def content(self, title: str, at: datetime) -> bytes:
-        """Return the file, with the title and the time of its making in its properties."""
+    def content(self, title: str, language: str, at: datetime) -> bytes:
+        """Return the file, with the title, the language and the time of its making in its properties."""
+        self._pdf.set_lang(language)
         self._pdf.set_title(title)
         self._pdf.set_creation_date(at)
         return bytes(self._pdf.output())

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from harness.cache import Cache
 from harness.core.keys import normalise
+from harness.core.question_language import question_language
 from harness.core.rules import RuleName, TypeName
 from harness.core.sub_questions import sub_questions
 from harness.core.text import content_words, one_line, stem
@@ -21,7 +22,7 @@ FOLLOW_UPS = 2
 
 
 class Plan(Struct, frozen=True):
-    """The first queries (at least two, all different) and the sections of the report. `task_type` is one of the rules.
+    """The first queries (at least one, all different) and the sections of the report. `task_type` is one of the rules.
     `wanted` is a requested number of sections, which replaces the usual ones. `parts` are the sub-questions of a
     compound question, each complete, and each among the queries.
     """
@@ -82,11 +83,11 @@ class RulePlanner:
         """
         asked, left_out = tuple(asked), self._rules.stop_words
         keywords = self._keywords(plan)
-        spent = {stem(word) for query in asked for word in content_words(query, left_out)}
+        spent = {stem(word) for query in asked for word in content_words(query, left_out, whole=True)}
         shared: Counter[str] = Counter()
         spelling: dict[str, str] = {}
         for passage in passages:
-            for word in dict.fromkeys(content_words(passage, left_out)):
+            for word in dict.fromkeys(content_words(passage, left_out, whole=True)):
                 shared[stem(word)] += 1
                 spelling.setdefault(stem(word), word)
         missing = [word for word in keywords if not shared[stem(word)]]
@@ -121,7 +122,7 @@ class RulePlanner:
         return next(iter(unasked([wider], asked)), None) if wider else None
 
     def _keywords(self, plan: Plan) -> list[str]:
-        return list(dict.fromkeys(content_words(plan.question, self._rules.stop_words)))
+        return keywords_of(plan.question, self._rules)
 
 
 def make_plan(question: str, rules: Rules | None = None) -> Plan:
@@ -134,10 +135,10 @@ def make_plan(question: str, rules: Rules | None = None) -> Plan:
     rules = rules or rules_of()
     question = one_line(question)
     task_type = next(each for each in rules.task_types if each.has(question))  # the last one has every question
-    plain = question.rstrip(" ?!.")
-    keywords = " ".join(dict.fromkeys(content_words(question, rules.stop_words))) or plain
+    plain = question.rstrip(" ?!.？。！؟।")
+    keywords = " ".join(keywords_of(question, rules)) or plain
     parts = sub_questions(question)
-    angle = task_type.added
+    angle = task_type.added if question_language(question) in {"en", ""} else ""
     more = [part.rstrip("?") for part in parts] or [f"{keywords} {angle}"]
     queries = unasked([plain, keywords, *more])
     sections = (ANSWER, KEY_POINTS, *(parts or (DETAILS,)))
@@ -148,6 +149,12 @@ def with_parts(plan: Plan, parts: Iterable[str]) -> Plan:
     """Return the plan with further sub-questions, each with a section of the report."""
     every = tuple(dict.fromkeys([*plan.parts, *parts]))
     return replace(plan, parts=every, sections=(ANSWER, KEY_POINTS, *(every or (DETAILS,))))
+
+
+def keywords_of(question: str, rules: Rules) -> list[str]:
+    """Return the content words of a question, each once, in order; the stop words of `rules` are English."""
+    language = question_language(question) or "en"
+    return list(dict.fromkeys(content_words(question, rules.stop_words, language, whole=True)))
 
 
 def _says_much(word: str) -> bool:

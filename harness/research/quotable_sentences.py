@@ -7,8 +7,8 @@ from msgspec import Struct
 
 from harness.core.chunking import heading_of, in_context
 from harness.core.dangling import with_needed
-from harness.core.quotable import is_quotable
-from harness.core.text import sentences, stems
+from harness.core.quotable import is_aside, is_quotable
+from harness.core.text import sentences
 from harness.research.gathering import GatheredSource, documents_of
 from harness.research.relevance import Wording, promise
 from harness.research.scoring import ChunkSet
@@ -54,24 +54,26 @@ def promising_sentences(sources: Sequence[GatheredSource], chunk_set: ChunkSet, 
     chunks = chunk_set.chunks_of(documents_of(sources))
 
     promises = [
-        promise(float(chunk.vector @ chunk_set.question_vector), wanted.share(frozenset(stems(chunk.text))))
+        promise(float(chunk.vector @ chunk_set.question_vector), wanted.share(wanted.stems_of(chunk.text)))
         for chunk in chunks
     ]
     best = sorted(range(len(chunks)), key=lambda at: -promises[at])  # stable: ties keep their order
     headings, seen = _headings(chunks), set[str]()
     chosen: dict[int, list[Sentence]] = {}
     for at in best:
-        of_chunk = _sentences(chunks[at], by_url[chunks[at].metadata["url"]], at * 1_000, headings[at], seen)
-        found = [each for each in of_chunk if not _only_asks(each, wanted)]
+        source = by_url[chunks[at].metadata["url"]]
+        of_chunk = _sentences(chunks[at], source, at * 1_000, headings[at], seen, wanted)
+        found = [each for each in of_chunk if not _only_repeats(each, wanted)]
+        found = [each for each in found if not is_aside(each.text, chunk_set.question)]
         if sum(map(len, chosen.values())) + len(found) > MAX_EMBEDDED:
             break
         chosen[at] = found
     return [sentence for at in sorted(chosen) for sentence in chosen[at]]
 
 
-def _only_asks(sentence: Sentence, wanted: Wording) -> bool:
-    """Return whether a sentence asks something, or repeats the question."""
-    return sentence.text.endswith("?") or (wanted.repeats(sentence.stems) and not _NUMBER.search(sentence.text))
+def _only_repeats(sentence: Sentence, wanted: Wording) -> bool:
+    """Return whether a sentence only repeats the question."""
+    return wanted.repeats(sentence.stems) and not _NUMBER.search(sentence.text)
 
 
 def _headings(chunks: Sequence[EmbeddedChunk]) -> list[str]:
@@ -86,7 +88,7 @@ def _headings(chunks: Sequence[EmbeddedChunk]) -> list[str]:
 
 
 def _sentences(
-    chunk: EmbeddedChunk, source: GatheredSource, first: int, heading: str, seen: set[str]
+    chunk: EmbeddedChunk, source: GatheredSource, first: int, heading: str, seen: set[str], wanted: Wording
 ) -> Iterator[Sentence]:
     """Yield every quotable sentence not `seen` yet; positions count from `first`, and `heading` is that of the first
     paragraph.
@@ -100,4 +102,4 @@ def _sentences(
     for position, ((text, before), held) in enumerate(zip(with_needed(pieces), headings, strict=True), start=first):
         if text not in seen and is_quotable(text):
             seen.add(text)
-            yield Sentence(text, source, chunk, position, frozenset(stems(text)), before, held)
+            yield Sentence(text, source, chunk, position, wanted.stems_of(text), before, held)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from harness.cache import Cache
+from harness.core.foreign_text import is_english
 from harness.core.support import Support, SupportProbabilities, is_repeated, supports
 from harness.errors import ReaderError
 from harness.ports import Reader
@@ -21,8 +22,8 @@ Pair = tuple[str, str]
 
 
 class QuotationSupport(Struct, frozen=True):
-    """Checker of sentences. `reader` is `None` where only rules decide; with a `cache`, what it says is read once for a
-    question, and again after `ttl` seconds.
+    """Checker of sentences. `reader`, which reads English, is `None` where only rules decide; with a `cache`, what it
+    says is read once for a question, and again after `ttl` seconds.
     """
 
     reader: Reader | None
@@ -37,7 +38,7 @@ class QuotationSupport(Struct, frozen=True):
             StoreError: the cache cannot be read.
         """
         short = (pair for pair in dict.fromkeys(pairs) if len(pair[0]) + len(pair[1]) <= MAX_CHARS)
-        worded = [pair for pair in short if not is_repeated(*pair)][:MAX_READ]
+        worded = [pair for pair in short if not is_repeated(*pair) and all(map(is_english, pair))][:MAX_READ]
         known = dict[Pair, SupportProbabilities]()
         calibration = None
         if self.reader is not None and worded:

@@ -5,7 +5,8 @@ from typing import Self
 
 from msgspec import Struct
 
-from harness.core.text import content_words, stem
+from harness.core.question_language import question_language
+from harness.core.text import content_words, stem, stems
 
 MIN_SIMILARITY = 0.35
 """Below this cosine similarity, texts have no common subject for all-MiniLM-L6-v2."""
@@ -29,17 +30,24 @@ MAX_MISSING = 0.4
 
 
 class Wording(Struct, frozen=True):
-    """The stems of a question's content words, and those of the rarest (several if equally rare)."""
+    """The stems of a question's content words, those of the rarest (several if equally rare), and its language."""
 
     stems: frozenset[str]
     rarest: frozenset[str]
+    language: str = "en"
 
     @classmethod
     def of(cls, question: str, rarity: Callable[[str], int]) -> Self:
         """Return the wording of a question; `rarity` is higher for a rarer word."""
-        asked = {word: rarity(word) for word in content_words(question)}
+        language = question_language(question) or "en"
+        asked = {word: rarity(word) for word in content_words(question, language=language)}
         most = max(asked.values(), default=0)
-        return cls(frozenset(map(stem, asked)), frozenset(stem(word) for word in asked if asked[word] == most))
+        rarest = (stem(word, language) for word in asked if asked[word] == most)
+        return cls(frozenset(stem(word, language) for word in asked), frozenset(rarest), language)
+
+    def stems_of(self, text: str) -> frozenset[str]:
+        """Return the stems of a text's content words, as those of the question are made."""
+        return frozenset(stems(text, self.language))
 
     def share(self, held: frozenset[str]) -> float:
         """Return the share of the question's stems in `held`; 0 for a question without any."""

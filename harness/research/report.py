@@ -14,6 +14,7 @@ from harness.core.source_kind import source_kind
 from harness.core.text import clean, one_line, shorten
 from harness.research.figures import FIGURES, Figure, figure_of
 from harness.research.gathering import GatheredSource
+from harness.research.messages import chosen, counted, ended, heading_in, in_language, list_in, message, place_in
 from harness.research.planner import KEY_POINTS
 
 DISAGREEMENTS = "Where sources disagree"
@@ -61,29 +62,24 @@ class Citation(Struct, frozen=True):
         """Whether the quotation is verified and supports the sentence."""
         return self.verified and self.supported
 
-    @property
-    def place(self) -> str:
-        """The number of its source and the page, if that is known."""
-        return f"{self.number}, p. {self.page}" if self.page else str(self.number)
-
-    @property
-    def mark(self) -> str:
-        """Its place, and what is wrong with the quotation, in words."""
+    def mark_in(self, language: str) -> str:
+        """Return its place, and what is wrong with the quotation, in words of a language."""
         if not self.number:
-            return "no source"
+            return message(language, "no source")
         notes = (
-            ("unverified", not self.verified),
-            ("not supported", not self.supported),
-            (lacking_note(self), bool(self.lacks)),
-            ("quoted instead", self.replaced),
+            (message(language, "unverified"), not self.verified),
+            (message(language, "not supported"), not self.supported),
+            (lacking_note(self, language), bool(self.lacks)),
+            (message(language, "quoted instead"), self.replaced),
         )
-        return ", ".join([self.place, *[note for note, holds in notes if holds][:1]])
+        return list_in(language, [place_in(language, self.number, self.page), *[n for n, holds in notes if holds][:1]])
 
 
 class CitedSource(Struct, frozen=True, omit_defaults=True):
     """A source that the report cites. `fetched_at` (seconds since the epoch) is when a source that was read for an
     earlier question was read; 0: for this one. `date` is YYYY, YYYY-MM or YYYY-MM-DD; what is not known is empty.
-    `read`: its page was read, not only an excerpt in search results.
+    `read`: its page was read, not only an excerpt in search results. `language` is its language, as a primary tag, if
+    it is known and not that of the question.
     """
 
     number: int
@@ -95,23 +91,26 @@ class CitedSource(Struct, frozen=True, omit_defaults=True):
     date: str = ""
     doi: str = ""
     read: bool = False
+    language: str = ""
 
     @property
     def kind(self) -> str:
         """Its kind, by its address and DOI, as "paper" or "news"."""
         return source_kind(self.url, self.doi)
 
-    @property
-    def read_on(self) -> str:
-        """The day (UTC) on which it was read for an earlier question, in words; empty if for this one."""
-        return time.strftime("read on %Y-%m-%d", time.gmtime(self.fetched_at)) if self.fetched_at else ""
+    def described_in(self, language: str) -> str:
+        """Return a description in words of a language: authors, site, date, kind, language, whether it was read."""
+        own, kind = in_language(language, self.language), chosen(language, self.kind)
+        return list_in(language, [self.authors, self.site, self.date, kind, own, self._seen_in(language)])
 
-    @property
-    def described(self) -> str:
-        """Description in words: authors, site, date, kind, whether it was read."""
-        of_web = self.url.startswith(WEB)
-        seen = self.read_on or ("page read" if self.read else "excerpt of search results" if of_web else "")
-        return ", ".join(part for part in (self.authors, self.site, self.date, self.kind, seen) if part)
+    def _seen_in(self, language: str) -> str:
+        """Return the day (UTC) on which it was read for an earlier question; otherwise whether its page was read."""
+        if self.fetched_at:
+            day = time.strftime("%Y-%m-%d", time.gmtime(self.fetched_at))
+            return message(language, "read on {day}", day=day)
+        if self.read:
+            return message(language, "page read")
+        return message(language, "excerpt of search results") if self.url.startswith(WEB) else ""
 
 
 def cited_source(number: int, source: GatheredSource) -> CitedSource:
@@ -126,6 +125,7 @@ def cited_source(number: int, source: GatheredSource) -> CitedSource:
         source.date,
         source.doi,
         source.read,
+        source.language,
     )
 
 
@@ -135,7 +135,9 @@ class Report(Struct, frozen=True):
     `writer` is the language model that wrote it, empty for a report of excerpts; `remark` is a note about how it was
     made. `dropped` counts the model's sentences that were left out, `replaced` those that quotations replaced, because
     no quotation supported them. `limits` say what the report does not rest on, a sentence each. `revisions` counts how
-    often the model fixed what checks found wrong. `headings` are those that are shown, by name, where they differ.
+    often the model fixed what checks found wrong. `headings` are those of the user, by name, where they differ.
+    `language` is that of the question, as a primary tag: people read the report in it. "" is not known, and read as
+    English.
     """
 
     title: str
@@ -148,6 +150,7 @@ class Report(Struct, frozen=True):
     limits: tuple[str, ...] = ()
     revisions: int = 0
     headings: dict[str, str] = {}
+    language: str = ""
 
     @property
     def quotations(self) -> list[Citation]:
@@ -164,12 +167,20 @@ class Report(Struct, frozen=True):
         """The result of all checks, in one line."""
         replaced = self.replaced or sum(citation.replaced for citation in self.citations)  # older reports have no count
         marked = sum(citation.verified and not citation.supported for citation in self.citations)
-        counts = ((replaced, "replaced"), (marked, "marked"), (self.dropped, "left out"))
-        lines = [f"{self.verified} of {len(self.quotations)} quotations verified"]
-        lines += [_count_of_sentences(count, what) for count, what in counts if count]
+        language, verified = self.language, self.verified
+        lines = [
+            counted(
+                language,
+                "{verified} of {count} quotations verified",
+                "{verified} of {count} quotations verified",
+                len(self.quotations),
+                verified=verified,
+            )
+        ]
+        lines += list(_of_unsupported(language, replaced, marked, self.dropped))
         if self.revisions:
-            lines.append(f"revised {'once' if self.revisions == 1 else f'{self.revisions} times'}")
-        return "; ".join(lines)
+            lines.append(counted(language, "revised once", "revised {count} times", self.revisions))
+        return message(language, "; ").join(lines)
 
     @property
     def sections(self) -> list[tuple[str, list[list[Citation]]]]:
@@ -181,7 +192,11 @@ class Report(Struct, frozen=True):
 
     def heading(self, name: str) -> str:
         """Return the heading that the section `name` is shown under."""
-        return self.headings.get(name, name)
+        return self.headings.get(name) or heading_in(self.language, name)
+
+    def language_of(self, number: int) -> str:
+        """Return the language of a cited source, if it is known and not that of the question."""
+        return next((source.language for source in self.sources if source.number == number), "")
 
     def date_of(self, number: int) -> str:
         """Return the date of a cited source, "" if it is not known."""
@@ -205,14 +220,17 @@ class Report(Struct, frozen=True):
             blocks.append(self._head(section))
             blocks += self._blocks(section, paragraphs)
         if figure := figure_of(self):
-            blocks += [self._head(FIGURES), _table(figure, bars=bars), _escaped(figure.title)]
+            blocks += [self._head(FIGURES), _table(figure, self.language, bars=bars)]
+            blocks.append(_escaped(figure.title_in(self.language)))
         if written := [citation for citation in self.quotations if citation.sentence != citation.quotation]:
             blocks.append(self._head("Quotations"))
-            blocks.append("\n".join(f"- [{_escaped(each.mark)}] “{_escaped(each.quotation)}”" for each in written))
+            marks = (each.mark_in(self.language) for each in written)
+            quoted = (_escaped(each.quotation) for each in written)
+            blocks.append("\n".join(f"- [{_escaped(mark)}] “{text}”" for mark, text in zip(marks, quoted, strict=True)))
         if self.limits:
             blocks += [self._head("Limits"), "\n".join(f"- {_line(limit)}" for limit in self.limits)]
         blocks.append(self._head("Sources"))
-        blocks.append("\n".join(map(_listed, self.sources)))
+        blocks.append("\n".join(_listed(source, self.language) for source in self.sources))
         blocks.append(self.checks)
         return "\n\n".join(blocks) + "\n"
 
@@ -221,55 +239,85 @@ class Report(Struct, frozen=True):
 
     def _blocks(self, section: str, paragraphs: Sequence[Sequence[Citation]]) -> Iterator[str]:
         if section == DISAGREEMENTS:
+            names = " | ".join(map(_escaped, columns_in(self.language)))
             for rows in paragraphs:
                 lines = [
-                    f"| {_number(each)} | {_cited(each)} | {_escaped(self.date_of(each.number))} |" for each in rows
+                    f"| {self._number(each)} | {self._cited(each)} | {_escaped(self.date_of(each.number))} |"
+                    for each in rows
                 ]
-                yield "\n".join(["| Source | Says | Date |", "| --- | --- | --- |", *lines])
+                yield "\n".join([f"| {names} |", "| --- | --- | --- |", *lines])
         elif section == KEY_POINTS:
-            yield "\n".join(f"- {' '.join(map(_cited, part))}" for part in paragraphs)
+            yield "\n".join(f"- {' '.join(map(self._cited, part))}" for part in paragraphs)
         else:
-            yield from (" ".join(map(_cited, part)) for part in paragraphs)
+            yield from (" ".join(map(self._cited, part)) for part in paragraphs)
+
+    def _number(self, citation: Citation) -> str:
+        return str(citation.number) if citation.number else message(self.language, "none")
+
+    def _cited(self, citation: Citation) -> str:
+        mark = _escaped(citation.mark_in(self.language))
+        if citation.sentence == citation.quotation:
+            return f"“{_escaped(citation.quotation)}” [{mark}]"
+        return f"{_escaped(citation.sentence)} [{mark}]"
 
 
-def _table(figure: Figure, *, bars: bool) -> str:
+def columns_in(language: str) -> tuple[str, str, str]:
+    """Return the names of the columns of statements that disagree."""
+    return message(language, "Source"), message(language, "Says"), message(language, "Date")
+
+
+def _table(figure: Figure, language: str, *, bars: bool) -> str:
     """Return the values of a figure as a table."""
     drawn = figure.bars if bars else ()
     rows = [
-        [_escaped(row.label), _escaped(row.text), *drawn[place : place + 1], row.mark]
+        [_escaped(row.label), _escaped(row.text_in(language)), *drawn[place : place + 1], row.mark_in(language)]
         for place, row in enumerate(figure.rows)
     ]
-    label, value, source = map(_escaped, figure.columns)
+    label, value, source = map(_escaped, figure.columns_in(language))
     names = [label, value, *([" "] if drawn else []), source]
     lines = ["---", "---:", *(["---"] if drawn else []), "---"]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in [names, lines, *rows])
 
 
-def _number(citation: Citation) -> str:
-    return str(citation.number) if citation.number else "none"
+def _listed(source: CitedSource, language: str) -> str:
+    title, about = _line(source.title), _escaped(source.described_in(language))
+    return f"{source.number}. {ended(language, title)}{ended(language, about)}{_address(source.url)}"
 
 
-def _listed(source: CitedSource) -> str:
-    title, about = _line(source.title), _escaped(source.described)
-    return f"{source.number}. {title}{'' if title.endswith(('.', '?', '!')) else '.'} {about}. {_address(source.url)}"
+def _of_unsupported(language: str, replaced: int, marked: int, dropped: int) -> Iterator[str]:
+    """Yield, for each treatment of sentences that no quotation supports, how many there are."""
+    if replaced:
+        yield counted(
+            language,
+            "1 sentence replaced: not supported by its quotation",
+            "{count} sentences replaced: not supported by their quotation",
+            replaced,
+        )
+    if marked:
+        yield counted(
+            language,
+            "1 sentence marked: not supported by its quotation",
+            "{count} sentences marked: not supported by their quotation",
+            marked,
+        )
+    if dropped:
+        yield counted(
+            language,
+            "1 sentence left out: not supported by its quotation",
+            "{count} sentences left out: not supported by their quotation",
+            dropped,
+        )
 
 
-def _cited(citation: Citation) -> str:
-    if citation.sentence == citation.quotation:
-        return f"“{_escaped(citation.quotation)}” [{_escaped(citation.mark)}]"
-    return f"{_escaped(citation.sentence)} [{_escaped(citation.mark)}]"
+def lacking_note(citation: Citation, language: str) -> str:
+    """Return what the quoted passage of a citation lacks of the question, in words of a language."""
+    terms = lacking_terms_in(language, citation.lacks)
+    return message(language, "does not mention {terms}", terms=terms) if terms else ""
 
 
-def lacking_note(citation: Citation) -> str:
-    """Return what the quoted passage of a citation lacks of the question, in words."""
-    lacks = [shorten(one_line(term), MAX_TERM) for term in citation.lacks[:MAX_TERMS]]
-    return f"does not mention {' or '.join(lacks)}" if lacks else ""
-
-
-def _count_of_sentences(count: int, what: str) -> str:
-    if count == 1:
-        return f"1 sentence {what}: not supported by its quotation"
-    return f"{count} sentences {what}: not supported by their quotation"
+def lacking_terms_in(language: str, lacks: Sequence[str]) -> str:
+    """Return the first terms of the question that a passage lacks, in a line."""
+    return message(language, " or ").join(shorten(one_line(term), MAX_TERM) for term in lacks[:MAX_TERMS])
 
 
 def _escaped(text: str) -> str:

@@ -5,6 +5,7 @@ from contextlib import closing
 from datetime import UTC, datetime
 from importlib.util import find_spec
 
+from harness.core.languages import primary_tag
 from harness.core.text import shorten
 from harness.errors import InvalidInput
 from harness.research.document_blocks import fill, plain
@@ -47,7 +48,7 @@ def as_docx(saved: SavedReport, now: float) -> bytes:
     except ImportError as error:
         raise _not_installed("docx") from error
     fill(document, saved, now)
-    return document.content(_title(saved), _moment(now))
+    return document.content(_title(saved), _language(saved), _moment(now))
 
 
 def as_pdf(saved: SavedReport, now: float) -> bytes:
@@ -64,7 +65,7 @@ def as_pdf(saved: SavedReport, now: float) -> bytes:
         fill(document, saved, now)
         if document.lacking:
             raise _refusal(document.lacking, saved.run)
-        return document.content(_title(saved), _moment(now))
+        return document.content(_title(saved), _language(saved), _moment(now))
 
 
 def _refusal(lacking: Collection[str], run: str) -> InvalidInput:
@@ -78,6 +79,10 @@ def _refusal(lacking: Collection[str], run: str) -> InvalidInput:
 
 def _title(saved: SavedReport) -> str:
     return shorten(plain((saved.report or NO_REPORT).title or saved.question), MAX_TITLE)
+
+
+def _language(saved: SavedReport) -> str:
+    return primary_tag((saved.report or NO_REPORT).language) or "en"
 
 
 def _moment(now: float) -> datetime:

@@ -3,15 +3,14 @@
 import time
 from collections.abc import Iterator, Sequence
 
-from msgspec.structs import replace
-
 from harness.core.keys import host_in
 from harness.core.text import one_line, shorten
 from harness.research.evidence import Evidence
 from harness.research.gathering import Gathered
+from harness.research.messages import chosen, counted, list_in, message
 from harness.research.page_reading import READABLE
 from harness.research.planner import Plan
-from harness.research.report import CitedSource, Report, lacking_note
+from harness.research.report import CitedSource, Report, lacking_terms_in
 
 MAX_NAMED = 3
 """Hosts or engines that are named."""
@@ -28,62 +27,99 @@ def remark_of(report: Report) -> str:
     """Return a remark for a report of which no quotation mentions a year, version or number of the question, "" for any
     other.
     """
-    note = _lacking_note(report)
-    return f"nothing that was found answers exactly: each passage {note}; these are the nearest" if note else ""
+    if not (terms := _lacking_terms(report)):
+        return ""
+    return message(
+        report.language,
+        "nothing that was found answers exactly: each passage does not mention {terms}; these are the nearest",
+        terms=terms,
+    )
 
 
-def _lacking_note(report: Report) -> str:
-    """Return what every quoted passage lacks of the question, in words."""
+def _lacking_terms(report: Report) -> str:
+    """Return the terms of the question that every quoted passage lacks, in a line."""
     quoted = report.quotations
     missing = set.intersection(*(set(each.lacks) for each in quoted)) if quoted else set()
-    common = tuple(term for term in quoted[0].lacks if term in missing) if quoted else ()
-    return lacking_note(replace(quoted[0], lacks=common)) if common else ""
+    return lacking_terms_in(report.language, [term for term in quoted[0].lacks if term in missing] if quoted else ())
 
 
 def _limits(plan: Plan, gathered: Gathered, evidence: Sequence[Evidence], report: Report) -> Iterator[str]:
-    if note := _lacking_note(report):
-        yield f"No quoted passage answers: each {note}."
+    language = report.language
+    if terms := _lacking_terms(report):
+        yield message(language, "No quoted passage answers: each does not mention {terms}.", terms=terms)
     for place, part in enumerate(plan.parts):
         if all(found.part != place for found in evidence):
-            yield f"Nothing was found that answers: {shorten(part, 200)}"
+            yield message(language, "Nothing was found that answers: {question}", question=shorten(part, 200))
     if gathered.stop_reason.startswith("limit of") and gathered.stop_reason != "limit of rounds":
-        yield f"The search ended early: {gathered.stop_reason}."
+        reason = chosen(language, gathered.stop_reason)
+        yield message(language, "The search ended early: {reason}.", reason=reason)
     for name, count in gathered.left_out.items():
-        yield f"{name} left out {_count(count, 'result', 'results')}."
-    yield from _failures(gathered)
-    yield from _of_sources(report.sources)
+        yield counted(language, "{name} left out 1 result.", "{name} left out {count} results.", count, name=name)
+    yield from _failures(gathered, language)
+    yield from _of_sources(report.sources, language)
 
 
-def _failures(gathered: Gathered) -> Iterator[str]:
+def _failures(gathered: Gathered, language: str) -> Iterator[str]:
     if searches := [each for each in gathered.searches if each.answered_by == "failed"]:
-        engines = list(dict.fromkeys(each.engine for each in searches))
-        yield f"{_count(len(searches), 'search', 'searches')} failed: {_named(engines)}."
+        named = _named(list(dict.fromkeys(each.engine for each in searches)), language)
+        count = len(searches)
+        yield counted(language, "1 search failed: {named}.", "{count} searches failed: {named}.", count, named=named)
     if pages := [each for each in gathered.pages if each.answered_by == "failed"]:
-        hosts = list(dict.fromkeys(host_in(each.url) or "an unusable address" for each in pages))
-        yield f"{_count(len(pages), 'page', 'pages')} could not be read: {_named(hosts)}."
+        unusable = message(language, "an unusable address")
+        named = _named(list(dict.fromkeys(host_in(each.url) or unusable for each in pages)), language)
+        yield counted(
+            language,
+            "1 page could not be read: {named}.",
+            "{count} pages could not be read: {named}.",
+            len(pages),
+            named=named,
+        )
 
 
-def _of_sources(sources: Sequence[CitedSource]) -> Iterator[str]:
+def _of_sources(sources: Sequence[CitedSource], language: str) -> Iterator[str]:
+    total = len(sources)
     of_web = [source for source in sources if source.url.startswith(READABLE)]
     if unread := [source for source in of_web if not source.read and not source.fetched_at]:
-        yield f"{_share(unread, sources)} seen only as an excerpt in search results, not read whole."
+        yield counted(
+            language,
+            "1 of {total} cited sources was seen only as an excerpt in search results, not read whole.",
+            "{count} of {total} cited sources were seen only as an excerpt in search results, not read whole.",
+            len(unread),
+            total=total,
+        )
     if dates := sorted(source.date[:4] for source in sources if source.date):
-        span = dates[0] if dates[0] == dates[-1] else f"{dates[0]} to {dates[-1]}"
-        without = len(sources) - len(dates)
-        yield f"The sources date from {span}{f'; {without} of {len(sources)} have no date' if without else ''}."
+        yield _dated(dates, total, language)
     if reused := [source for source in sources if source.fetched_at]:
         oldest = time.strftime("%Y-%m-%d", time.gmtime(min(source.fetched_at for source in reused)))
-        yield f"{_share(reused, sources)} read for an earlier question, on {oldest} or later."
+        yield counted(
+            language,
+            "1 of {total} cited sources was read for an earlier question, on {day} or later.",
+            "{count} of {total} cited sources were read for an earlier question, on {day} or later.",
+            len(reused),
+            total=total,
+            day=oldest,
+        )
 
 
-def _share(some: Sequence[CitedSource], every: Sequence[CitedSource]) -> str:
-    return f"{len(some)} of {len(every)} cited sources {'was' if len(some) == 1 else 'were'}"
+def _dated(dates: Sequence[str], total: int, language: str) -> str:
+    """Return a sentence on the years of the sources that have one, in order."""
+    span = dates[0]
+    if dates[0] != dates[-1]:
+        span = message(language, "{low} to {high}", low=dates[0], high=dates[-1])
+    without = total - len(dates)
+    if not without:
+        return message(language, "The sources date from {years}.", years=span)
+    return counted(
+        language,
+        "The sources date from {years}; {count} of {total} have no date.",
+        "The sources date from {years}; {count} of {total} have no date.",
+        without,
+        years=span,
+        total=total,
+    )
 
 
-def _count(count: int, one: str, more: str) -> str:
-    return f"{count} {one if count == 1 else more}"
-
-
-def _named(names: Sequence[str]) -> str:
-    shown = ", ".join(shorten(one_line(name), 80) for name in names[:MAX_NAMED])
-    return f"{shown} and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else shown
+def _named(names: Sequence[str], language: str) -> str:
+    shown = list_in(language, [shorten(one_line(name), 80) for name in names[:MAX_NAMED]])
+    more = len(names) - MAX_NAMED
+    return message(language, "{names} and {count} more", names=shown, count=more) if more > 0 else shown

@@ -4,10 +4,12 @@ import time
 from collections.abc import Iterable, Sequence
 from html import escape
 
+from harness.core.languages import primary_tag
 from harness.core.text import clean, one_line
 from harness.research.figures import FIGURES, as_inline_svg, figure_of
+from harness.research.messages import chosen, direction_of, list_in, message, place_in
 from harness.research.planner import KEY_POINTS
-from harness.research.report import DISAGREEMENTS, WEB, Citation, Report, lacking_note
+from harness.research.report import DISAGREEMENTS, WEB, Citation, CitedSource, Report, columns_in, lacking_note
 from harness.research.saved_report import SavedReport
 
 NO_REPORT = Report("", (), ())
@@ -24,19 +26,25 @@ sup { line-height: 0; } sup a { text-decoration: none; } q { quotes: "“" "”"
 table { border-collapse: collapse; } th, td { text-align: left; padding: .2rem .8rem .2rem 0; vertical-align: top; }
 figure { margin: 1.5rem 0; } figure svg { max-width: 100%; height: auto; } figcaption, details { font-size: .9rem; }
 footer { margin-top: 2rem; font: 13px system-ui, sans-serif; opacity: .75; }"""
+_STYLE_RTL = """
+th, td { text-align: right; padding: .2rem 0 .2rem .8rem; }
+.remark { border-left: 0; border-right: 3px solid #c93; padding: 0 .8rem 0 0; }"""
 
 
-def front_matter(saved: SavedReport, now: float) -> dict[str, str]:
-    """Return the front matter of a saved report; `now` is in seconds since the epoch."""
-    report = saved.report
+def front_matter(saved: SavedReport, now: float, language: str = "") -> dict[str, str]:
+    """Return the front matter of a saved report: English names, and values in a language. `now` is in seconds since the
+    epoch.
+    """
+    report, answered = saved.report, sorted(saved.answered.items())
     matter = {
         "question": saved.question,
         "date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(now)),
         "engine": saved.engine,
-        "model": (report.writer if report else "") or "none",
-        "run": saved.run or "not recorded",
+        "model": (report.writer if report else "") or message(language, "none"),
+        "run": saved.run or message(language, "not recorded"),
         "live_calls": str(saved.live_calls),
-        "answered": ", ".join(f"{count} {how}" for how, count in sorted(saved.answered.items())) or "nothing asked",
+        "answered": list_in(language, [f"{count} {chosen(language, how)}" for how, count in answered])
+        or message(language, "nothing asked"),
     }
     return matter | ({"quotations": report.checks} if report else {})
 
@@ -51,34 +59,41 @@ def as_markdown(saved: SavedReport, now: float) -> str:
 def as_html(saved: SavedReport, now: float) -> str:
     """Return the report as one self-contained HTML page: no scripts, pictures or fonts from outside."""
     report = saved.report or NO_REPORT
+    language = report.language
     title = escape(_plain(report.title))
+    bdi = "<bdi>{}</bdi>" if direction_of(language) == "rtl" else "{}"
     about = "".join(
-        f"<dt>{escape(name.replace('_', ' '))}</dt><dd>{escape(value)}</dd>"
-        for name, value in front_matter(saved, now).items()
+        f"<dt>{escape(chosen(language, name.replace('_', ' ')))}</dt><dd>{bdi.format(escape(value))}</dd>"
+        for name, value in front_matter(saved, now, language).items()
         if name != "question"
     )
+    rtl, style = (' dir="rtl"', _STYLE + _STYLE_RTL) if direction_of(language) == "rtl" else ("", _STYLE)
     remark = f'<p class="remark">{escape(_plain(report.remark))}</p>' if report.remark else ""
     limits = "".join(f"<li>{escape(limit)}</li>" for limit in report.limits)
-    sources = "".join(
-        f'<li id="source-{source.number}">{escape(_plain(source.title))}, {escape(_plain(source.described))}'
-        f" {_link(source.url)}</li>"
-        for source in report.sources
-    )
+    sources = "".join(_source(source, language) for source in report.sources)
     return "\n".join(
         [
-            '<!doctype html><html lang="en"><head><meta charset="utf-8">',
+            f'<!doctype html><html lang="{primary_tag(language) or "en"}"{rtl}><head><meta charset="utf-8">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{title}</title><style>{_STYLE}</style></head><body><main>",
+            f"<title>{title}</title><style>{style}</style></head><body><main>",
             f"<h1>{title}</h1>{remark}",
             *_sections(report),
             *_figure(report),
             *([f"<section><h2>{_heading(report, 'Limits')}</h2><ul>{limits}</ul></section>"] if limits else []),
             f"<h2>{_heading(report, 'Sources')}</h2><ol>{sources}</ol>",
-            f"</main><footer><p>{report.checks}</p>",
+            f"</main><footer><p>{escape(report.checks)}</p>",
             f"<dl>{about}</dl></footer>",
             "</body></html>\n",
         ]
     )
+
+
+def _source(source: CitedSource, language: str) -> str:
+    """Return an entry of the list of sources. From right to left, title and address keep their own direction."""
+    title, about, link = escape(_plain(source.title)), escape(_plain(source.described_in(language))), _link(source.url)
+    if direction_of(language) == "rtl":
+        title, link = f"<bdi>{title}</bdi>", f'<bdi dir="ltr">{link}</bdi>'
+    return f'<li id="source-{source.number}">{title}{message(language, ", ")}{about} {link}</li>'
 
 
 def _heading(report: Report, name: str) -> str:
@@ -89,16 +104,19 @@ def _figure(report: Report) -> list[str]:
     figure = figure_of(report)
     if not figure:
         return []
-    picture = f"<p>{escape(figure.title)}</p>"
+    language = report.language
+    picture = f"<p>{escape(figure.title_in(language))}</p>"
     if figure.drawn:
-        picture = f"<figure>{as_inline_svg(figure)}<figcaption>{escape(figure.caption)}</figcaption></figure>"
-    names = "".join(f"<th>{escape(name)}</th>" for name in figure.columns)
+        picture = (
+            f"<figure>{as_inline_svg(figure)}<figcaption>{escape(figure.caption_in(language))}</figcaption></figure>"
+        )
+    names = "".join(f"<th>{escape(name)}</th>" for name in figure.columns_in(language))
     rows = "".join(
-        f"<tr><td><bdi>{escape(_plain(row.label))}</bdi></td><td>{escape(row.text)}</td>"
-        f'<td><a href="#source-{row.number}">{row.mark}</a></td></tr>'
+        f"<tr><td><bdi>{escape(_plain(row.label))}</bdi></td><td>{escape(row.text_in(language))}</td>"
+        f'<td><a href="#source-{row.number}">{escape(row.mark_in(language))}</a></td></tr>'
         for row in figure.rows
     )
-    quoted = ((row.mark, report.citations[row.citation].quotation) for row in figure.rows)
+    quoted = ((escape(row.mark_in(language)), report.citations[row.citation]) for row in figure.rows)
     return [
         f"<section><h2>{_heading(report, FIGURES)}</h2>{picture}",
         f"<table><tr>{names}</tr>{rows}</table>",
@@ -121,40 +139,61 @@ def _sections(report: Report) -> list[str]:
     return blocks
 
 
-def _quotations(report: Report, quoted: Iterable[tuple[str, str]]) -> str:
+def _quotations(report: Report, quoted: Iterable[tuple[str, Citation]]) -> str:
     """Return a list of quotations with their marks, closed at first; "" if there are none."""
-    quotes = "".join(f"<li>{mark} <q>{escape(_plain(quotation))}</q></li>" for mark, quotation in quoted)
+    quotes = "".join(f"<li>{mark} {_quote(report, each, _plain(each.quotation))}</li>" for mark, each in quoted)
     return f"<details><summary>{_heading(report, 'Quotations')}</summary><ul>{quotes}</ul></details>" if quotes else ""
 
 
 def _paragraph(report: Report, sentences: Sequence[Citation], tag: str) -> str:
     quoted = [each for each in sentences if each.quotation and each.sentence != each.quotation]
-    details = _quotations(report, ((f"[{each.place}]", each.quotation) for each in quoted))
-    text = " ".join(map(_sentence, sentences))
+    details = _quotations(report, ((f"[{_place(report, each)}]", each) for each in quoted))
+    text = " ".join(_sentence(report, each) for each in sentences)
     return f"<li>{text}{details}</li>" if tag == "li" else f"<p>{text}</p>{details}"
 
 
 def _compared(report: Report, rows: Sequence[Citation]) -> str:
     titles = {source.number: source.title for source in report.sources}
     lines = "".join(
-        f"<tr><td>{escape(_plain(titles.get(each.number, '')))}</td><td>{_sentence(each)}</td>"
+        f"<tr><td>{escape(_plain(titles.get(each.number, '')))}</td><td>{_sentence(report, each)}</td>"
         f"<td>{escape(report.date_of(each.number))}</td></tr>"
         for each in rows
     )
-    return f"<table><tr><th>Source</th><th>Says</th><th>Date</th></tr>{lines}</table>"
+    names = "".join(f"<th>{escape(name)}</th>" for name in columns_in(report.language))
+    return f"<table><tr>{names}</tr>{lines}</table>"
 
 
-def _sentence(citation: Citation) -> str:
-    text = escape(citation.sentence)
-    text = f"<q>{text}</q>" if citation.sentence == citation.quotation else text
+def _sentence(report: Report, citation: Citation) -> str:
+    language, text = report.language, escape(citation.sentence)
+    text = _quote(report, citation, citation.sentence) if citation.sentence == citation.quotation else text
     if not citation.trusted:
-        text = f'<span class="unverified" title="no quotation of a source supports this">{text}</span>'
+        title = message(language, "no quotation of a source supports this")
+        text = f'<span class="unverified" title="{escape(title)}">{text}</span>'
     if citation.replaced:
-        text = f'<span title="quoted instead of a sentence that it did not support">{text}</span>'
-    number = citation.number
-    mark = f'<a href="#source-{number}">[{citation.place}]</a>' if number else "[no source]"
-    mark += f" {escape(lacking_note(citation))}" if citation.lacks else ""
+        title = message(language, "quoted instead of a sentence that it did not support")
+        text = f'<span title="{escape(title)}">{text}</span>'
+    mark = f"[{escape(message(language, 'no source'))}]"
+    if citation.number:
+        mark = f'<a href="#source-{citation.number}">[{_place(report, citation)}]</a>'
+    mark += f" {escape(lacking_note(citation, language))}" if citation.lacks else ""
     return f"{text}<sup>{mark}</sup>"
+
+
+def _quote(report: Report, citation: Citation, text: str) -> str:
+    """Return a quotation with its language, where that is not the report's, and with its direction where one of both is
+    written from right to left.
+    """
+    own, direction = primary_tag(report.language_of(citation.number)), direction_of(report.language)
+    about = f' lang="{own}"' if own else ""
+    if own and direction_of(own) != direction:
+        about += f' dir="{direction_of(own)}"'
+    elif direction == "rtl":
+        about += ' dir="auto"'
+    return f"<q{about}>{escape(text)}</q>"
+
+
+def _place(report: Report, citation: Citation) -> str:
+    return escape(place_in(report.language, citation.number, citation.page))
 
 
 def _link(url: str) -> str:

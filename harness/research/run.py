@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from harness.cache import Cache, ResearchContext
 from harness.core.entries import Hit
 from harness.core.keys import digest_of
+from harness.core.question_language import question_language
 from harness.errors import InvalidInput, StoreError
 from harness.ports import NOTHING, LanguageModel
 from harness.research.budget import CHARS_A_TOKEN, Budget, budget_of
@@ -22,6 +23,7 @@ from harness.research.extractive_writer import write_report
 from harness.research.fingerprint import Code
 from harness.research.gather import Gatherer
 from harness.research.gathering import Gathered, Round
+from harness.research.messages import message
 from harness.research.model_for_run import model_outage
 from harness.research.model_writer import excerpts_instead, rules_for, write_with_model
 from harness.research.planner import Plan, with_parts
@@ -226,8 +228,13 @@ class Researcher:
         rules = RULES_TOKENS + len(rules_for(plan, writer.settings)) / CHARS_A_TOKEN
         left = min(writer.settings.context_tokens, writer.budget.prompt_tokens(cache) - rules)
         if left < LEAST_CONTEXT:
-            spent = f"{writer.budget.spent(cache)}, too little is left for {writer.model.name} to write"
-            return excerpts_instead(plan, evidence, f"{spent}; these are excerpts", writer.settings), ()
+            remark = message(
+                question_language(plan.question),
+                "{spent}, too little is left for {model} to write; these are excerpts",
+                spent=writer.budget.spent(cache),
+                model=writer.model.name,
+            )
+            return excerpts_instead(plan, evidence, remark, writer.settings), ()
         shown = cached_context(evidence, chunk_set, cache, budget=int(left), ttl=self._fetch.ttl)
         support = QuotationSupport(self._services.answering, cache, self._fetch.ttl)
         report = write_with_model(plan, evidence, shown, writer.model, cache, writer=writer, support=support)

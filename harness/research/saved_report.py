@@ -57,7 +57,7 @@ class SavedReport(Struct, frozen=True, kw_only=True):
             "stop_reason": self.stop_reason,
             "sources": [_source(source) for source in self.sources],
             "citations": [_citation(each) for each in report.citations] if report else [],
-            "figures": [figure.as_dict()] if figure else [],
+            "figures": [figure.as_dict(report.language)] if report and figure else [],
             "quotations": len(report.quotations) if report else 0,
             "quotations_verified": report.verified if report else 0,
             "sentences_left_out": report.dropped if report else 0,
@@ -111,7 +111,8 @@ def _citation(citation: Citation) -> dict[str, Any]:
 
 
 def _source(source: CitedSource) -> dict[str, Any]:
-    about = {name: getattr(source, name) for name in ("authors", "site", "date", "doi") if getattr(source, name)}
+    names = ("authors", "site", "date", "doi", "language")
+    about = {name: getattr(source, name) for name in names if getattr(source, name)}
     known = {"number": source.number or None, "title": source.title, "url": source.url}
     return {**known, "kind": source.kind, "read": source.read, **about}
 

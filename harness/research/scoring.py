@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from msgspec import Struct
 
 from harness.cache import Cache
+from harness.core.foreign_text import foreign_language
+from harness.core.multilingual_vectors import scale
 from harness.core.novelty import novelty
-from harness.core.text import one_line, stems
+from harness.core.text import one_line
 from harness.errors import StoreError
 from harness.ports import Embedder, Progress, Vectors
 from harness.research.fingerprint import Code
@@ -82,6 +84,13 @@ class ChunkSet:
         """
         vector: Vectors = self.embedder.embed([self.question])[0]
         return vector
+
+    @cached_property
+    def scale(self) -> float:
+        """What to multiply similarities to the question with, to compare them with limits (see
+        `multilingual_vectors.scale`).
+        """
+        return scale(self.embedder.id, foreign_language(self.question))
 
     @cached_property
     def wording(self) -> Wording:
@@ -172,8 +181,10 @@ class RoundScorer:
         nearest = (new @ old.T).max(axis=1) if len(new) and len(old) else np.zeros(len(new))
         chunks = self._chunk_set.chunks_of([*earlier, *found])
         different = {one_line(chunk.text): chunk.vector for chunk in chunks}  # a copy adds nothing
-        near = np.sort(np.clip(np.stack(list(different.values())) @ self._chunk_set.question_vector, 0.0, 1.0))[::-1]
-        worded = any(self._chunk_set.wording.matches(frozenset(stems(text))) for text in different)
+        similarities = np.stack(list(different.values())) @ self._chunk_set.question_vector * self._chunk_set.scale
+        near = np.sort(np.clip(similarities, 0.0, 1.0))[::-1]
+        wording = self._chunk_set.wording
+        worded = any(wording.matches(wording.stems_of(text)) for text in different)
         score, best = round(float(near[:SCORED].mean()), 4), round(float(near[0]), 4)
         return RoundScore(novelty(nearest.tolist()), score, best, worded)
 

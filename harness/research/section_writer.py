@@ -6,6 +6,7 @@ from itertools import groupby
 from msgspec import Struct
 from msgspec.structs import replace
 
+from harness.core.question_language import question_language
 from harness.core.text import one_line, shorten
 from harness.errors import ModelError, OfflineMiss
 from harness.ports import Message
@@ -15,9 +16,10 @@ from harness.research.draft import MAX_PROBLEMS, Beside, Draft, DraftCheck, repe
 from harness.research.drafting import Drafting, Written
 from harness.research.evidence import Evidence
 from harness.research.extractive_writer import write_report
+from harness.research.messages import heading_in, list_in, message
 from harness.research.outline import Section, outline_messages, outline_of
 from harness.research.planner import Plan
-from harness.research.prompts import attribute, inside, prompt, source_block
+from harness.research.prompts import attribute, in_language_of, inside, prompt, source_block
 from harness.research.report import Citation
 from harness.settings import PromptName, WritingSettings
 
@@ -88,7 +90,7 @@ class SectionWriter(Struct, frozen=True):
         if any(each.trusted for part in parts for each in part.checked):
             [answer] = self._revised([self._first(answer)])
         else:
-            answer = replace(answer, missing="no sentence has a source that supports it")
+            answer = replace(answer, missing=message(self._language, "no sentence has a source that supports it"))
         return self._assembled(answer, parts)
 
     # Prompts -----------------------------------------------------------------------------------------------------
@@ -124,11 +126,16 @@ class SectionWriter(Struct, frozen=True):
         return self._messages("answer", [*blocks, f"Question: {one_line(self.plan.question)}"])
 
     def _messages(self, name: PromptName, blocks: Sequence[str]) -> list[Message]:
-        rules = filter(None, (prompt(name, self._settings.prompts), self._settings.writer_style))
+        about, settings = in_language_of(self.plan.question), self._settings
+        rules = filter(None, (prompt(name, settings.prompts), about, settings.writer_style))
         return [
             {"role": "system", "content": "\n".join(rules)},
             {"role": "user", "content": "\n\n".join(blocks)},
         ]
+
+    @property
+    def _language(self) -> str:
+        return question_language(self.plan.question)
 
     @property
     def _settings(self) -> WritingSettings:
@@ -145,10 +152,11 @@ class SectionWriter(Struct, frozen=True):
         try:
             return replace(part, draft=self._draft(part.section, part.asked, stream))
         except ModelError as error:
-            reason = shorten(f"the model {self.drafting.model.name} failed ({error})", REASON_CHARS)
-            return replace(part, missing=reason)
+            model = self.drafting.model.name
+            reason = message(self._language, "the model {model} failed ({error})", model=model, error=error)
+            return replace(part, missing=shorten(reason, REASON_CHARS))
         except OfflineMiss:
-            return replace(part, missing="offline, and not in the cache", offline=True)
+            return replace(part, missing=message(self._language, "offline, and not in the cache"), offline=True)
         finally:
             if stream:
                 stream.end()
@@ -212,19 +220,39 @@ class SectionWriter(Struct, frozen=True):
         citations = list[Citation]()
         for held in shown:
             citations += _said_once(citations, held)
-        remark = "; ".join(self._remarks(every, {place: bool(shown[place]) for place in unwritten}))
+        remarks = self._remarks(every, {place: bool(shown[place]) for place in unwritten})
+        remark = message(self._language, "; ").join(remarks)
         return Written(self._in_order(citations), checked, remark, sum(part.revisions for part in every))
 
     def _remarks(self, parts: Sequence[Part], unwritten: Mapping[int, bool]) -> Iterator[str]:
         """Yield remarks on the parts that were cut off, and on those not written, by whether they have excerpts."""
         cut_off = [part for part in parts if part.draft and not part.draft.whole]
         if cut_off:
-            yield f"the answer of {self.drafting.model.name} was cut off at its bound: {_named(cut_off)}"
+            yield message(
+                self._language,
+                "the answer of {model} was cut off at its bound: {sections}",
+                model=self.drafting.model.name,
+                sections=self._named(cut_off),
+            )
         named: dict[tuple[str, bool], list[Part]] = {}
         for place, has_excerpts in unwritten.items():
-            named.setdefault((parts[place].missing or _unusable(parts[place]), has_excerpts), []).append(parts[place])
+            reason = parts[place].missing or self._unusable(parts[place])
+            named.setdefault((reason, has_excerpts), []).append(parts[place])
         for (reason, has_excerpts), held in named.items():
-            yield f"not written, {'excerpts instead' if has_excerpts else 'left out'}: {_named(held)} ({reason})"
+            language, about = self._language, {"sections": self._named(held), "reason": reason}
+            if has_excerpts:
+                yield message(language, "not written, excerpts instead: {sections} ({reason})", **about)
+            else:
+                yield message(language, "not written, left out: {sections} ({reason})", **about)
+
+    def _unusable(self, part: Part) -> str:
+        """Return why no sentence of a draft is shown."""
+        if any(each.verified for each in part.checked):
+            return message(self._language, "no sentence is supported by its quotation")
+        return message(self._language, "no quotation is in its source")
+
+    def _named(self, parts: Sequence[Part]) -> str:
+        return list_in(self._language, [f'"{heading_in(self._language, part.section.heading)}"' for part in parts])
 
     def _excerpts(self, section: Section, used: set[str]) -> list[Citation]:
         """Return excerpts in the place of a section: the best of its sources, of its sub-question if there are any,
@@ -299,14 +327,3 @@ def _said_once(before: Sequence[Citation], section: Sequence[Citation]) -> list[
     said = [each.sentence for each in before if each.trusted]
     rest = [each for each in section if not any(repeats(each.sentence, other) for other in said)]
     return rest if any(each.trusted for each in rest) else list(section)
-
-
-def _unusable(part: Part) -> str:
-    """Return why no sentence of a draft is shown."""
-    if any(each.verified for each in part.checked):
-        return "no sentence is supported by its quotation"
-    return "no quotation is in its source"
-
-
-def _named(parts: Sequence[Part]) -> str:
-    return ", ".join(f'"{part.section.heading}"' for part in parts)

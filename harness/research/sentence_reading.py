@@ -5,6 +5,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
+from harness.core.foreign_text import is_english
 from harness.ports import Reader, Vectors
 from harness.research.quotable_sentences import Sentence
 from harness.research.relevance import promise
@@ -43,21 +44,30 @@ def read_sentences(
 ) -> Answering:
     """Return how likely (0..1) each sentence answers the last question, the whole one, and which of the others it
     answers best, by reader and vectors; a share of that (see `weights`) where something is `missing`. Only the most
-    promising ones are read; the others are 0.
+    promising ones are read; the others are 0. The reader reads English: for a question in another language the vectors,
+    which must know it (see `multilingual_vectors.knows`), decide, and shared words do where only the source is in
+    another language.
     """
     parts = questions[:-1] or questions
     of_part, by_part = parts_by_vectors(vectors, parts), [0.0] * len(likely)
     places = set[int]()
     found, calibration = [0.0] * len(likely), reader.calibration.with_vectors_of(chunk_set.embedder.id)
+    english = is_english(chunk_set.question)
     for part, (question, vector) in enumerate(questions):
         near, wanted = (vectors @ vector).tolist(), chunk_set.wording
         promises = [promise(similar, wanted.share(each.stems)) for similar, each in zip(near, likely, strict=True)]
         most = weights.sentences_read if part == len(questions) - 1 else weights.sentences_read // len(parts)
         best = sorted(range(len(likely)), key=lambda place: -promises[place])[:most]
-        read = reader.answers(question, [likely[place].in_context for place in best])
-        for place, probability in zip(best, read, strict=True):
-            factor = weights.lacking_relevance if missing[likely[place].place] else 1.0
-            relevance = factor * calibration.relevance(probability, near[place])
+        readable = {place for place in best if english and not likely[place].source.language}
+        read = iter(reader.answers(question, [likely[place].in_context for place in best if place in readable]))
+        for place in best:
+            if place in readable:
+                relevance = calibration.relevance(next(read), near[place])
+            elif english:
+                relevance = calibration.by_words(wanted.share(likely[place].stems))
+            else:
+                relevance = calibration.by_meaning(near[place], wanted.share(likely[place].stems))
+            relevance *= weights.lacking_relevance if missing[likely[place].place] else 1.0
             places.add(place)
             if part == len(questions) - 1:
                 found[place] = relevance

@@ -10,11 +10,13 @@ from harness.cache import Cache
 from harness.core.copies import copies
 from harness.core.keys import canonical_url
 from harness.core.pages import Page
+from harness.core.question_language import question_language
 from harness.core.required_terms import lacking_terms
 from harness.core.search_engines import LIBRARY
 from harness.core.sites import ONLY, SKIP, Sites
 from harness.core.source_quality import NEUTRAL, Quality, least_year, quality
 from harness.errors import SearchError, SiteLeftOut
+from harness.ports import LanguageDetector
 from harness.research.gathering import LEFT_OUT, GatheredSource, SourceNote
 from harness.research.held_answers import CORPUS
 from harness.research.page_reading import READABLE, PageReading
@@ -38,6 +40,27 @@ def year_of(question: str, gathering: GatheringSettings, cache: Cache, *, ttl: f
     if not gathering.source_quality or not least_year(question, year):
         return year
     return cache.derived.get(question, "year", [], lambda: year, int, ttl=ttl)
+
+
+def with_languages(
+    question: str, sources: Sequence[GatheredSource], detector: LanguageDetector | None
+) -> list[GatheredSource]:
+    """Return the sources, with the language of each one that is in another language than the question. If that is not
+    known, no source has one.
+    """
+    own = question_language(question)
+    if not own or detector is None:
+        return list(sources)
+    found = [(source, _other_language("\n".join(source.texts), own, detector)) for source in sources]
+    return [replace(source, language=other) if other else source for source, other in found]
+
+
+def _other_language(text: str, own: str, detector: LanguageDetector) -> str:
+    """Return the language of a text that is not in the language `own`; "" if it may be: the detector alone takes 1.5 %
+    of English search results, which are lists of names, for other languages.
+    """
+    found = detector.language(text)
+    return found if {found, question_language(text)}.isdisjoint({"", own}) else ""
 
 
 class SourceSelection:

@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from itertools import islice
 
 from msgspec import Struct
 
 from harness.core.text import clean, one_line, sentences
+from harness.research.messages import CATALOGUES, heading_in
 
 MAX_SENTENCES = 60
 MAX_SENTENCE_CHARS = 1_000
@@ -101,7 +103,13 @@ def heading_of(text: str) -> str:
 
 def is_list(heading: str) -> bool:
     """Return whether a heading is that of a list that the program writes itself."""
-    return heading.rstrip(" :").lower() in _LISTS
+    name = heading.rstrip(" :：").lower()
+    return name in _LISTS or name in _lists_in_all_languages()
+
+
+@cache
+def _lists_in_all_languages() -> frozenset[str]:
+    return frozenset(heading_in(each, name).lower() for each in CATALOGUES for name in ("Sources", "Quotations"))
 
 
 def without_addresses(text: str) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from harness.research.bibliography import link_of
-from harness.research.document_blocks import LINK_COLOUR, Piece, described, is_rtl, joined, plain
+from harness.research.document_blocks import LINK_COLOUR, Piece, is_rtl, joined, plain
 from harness.research.report import CitedSource
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class WordDocument:
         shape = self._document.add_picture(BytesIO(png), width=self._width)
         shape._inline.docPr.set("descr", text)  # noqa: SLF001 - has no other name
 
-    def source(self, source: CitedSource) -> None:
+    def source(self, source: CitedSource, text: str) -> None:
         """Add an entry of the list of sources, with its number; marks in the text lead to it."""
         from docx.oxml import OxmlElement
         from docx.oxml.ns import qn
@@ -73,17 +73,17 @@ class WordDocument:
         for mark in (begin, end):
             mark.set(qn("w:id"), str(source.number))
         begin.set(qn("w:name"), f"source-{source.number}")
-        self._add(paragraph, [Piece(described(source))])
+        self._add(paragraph, [Piece(text)])
         first = paragraph.runs[0].element
         first.addprevious(begin)
         first.addnext(end)
         paragraph.add_run(" ")
         self._link(paragraph, plain(source.url), url=link_of(source.url))
 
-    def content(self, title: str, at: datetime) -> bytes:
+    def content(self, title: str, language: str, at: datetime) -> bytes:
         """Return the file, with the title, the language and the time of its making in its properties."""
         about = self._document.core_properties
-        about.title, about.language, about.author, about.comments = title, "en", "", ""
+        about.title, about.language, about.author, about.comments = title, language, "", ""
         about.created = about.modified = at.replace(tzinfo=None)
         written = BytesIO()
         self._document.save(written)

@@ -51,7 +51,8 @@ class EmbeddingSettings(Struct, frozen=True, kw_only=True):
         REACHES,
         Meta(
             description="model behind embedding_url, or sentence-transformers:NAME_OR_PATH with the extra of that "
-            "name; not set, or unreachable: the local MiniLM"
+            "name; not set, or unreachable: the local MiniLM, and for other languages than English the local encoder "
+            "of the extra [multilingual] if it is installed; local:english, local:multilingual: without it, with it"
         ),
     ] = None
     embedding_url: Annotated[

@@ -4,8 +4,9 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from harness.core.locales import check_language
 from harness.core.search_engines import ENGINE_SPECS
-from harness.settings.kinds import LOCAL, REACHES, Seconds, Secret, flag
+from harness.settings.kinds import LOCAL, REACHES, Seconds, Secret, checked_by, flag
 
 
 class EngineSettings(Struct, frozen=True, kw_only=True):
@@ -20,6 +21,15 @@ class EngineSettings(Struct, frozen=True, kw_only=True):
             description=f"search engines, fused by rank: {ENGINE_SPECS}",
         ),
     ] = ("ddgs",)
+    language: Annotated[
+        str,
+        flag("--language", metavar="CODE"),
+        checked_by(check_language),
+        Meta(
+            description="language to search in, as de or pt-BR, for engines that know one; auto: that of the question; "
+            "any: none is requested"
+        ),
+    ] = "auto"
     search_timeout: Annotated[Seconds, Meta(gt=0, le=300, description="seconds to wait for a search engine")] = 10.0
     searches_per_minute: Annotated[
         float,
@@ -35,8 +45,9 @@ class EngineSettings(Struct, frozen=True, kw_only=True):
         "duckduckgo",
     )
     ddgs_region: Annotated[
-        str, Meta(pattern="^[a-z]{2}-[a-z]{2}$", description="country and language for ddgs, as us-en")
-    ] = "us-en"
+        Annotated[str, Meta(pattern="^[a-z]{2}-[a-z]{2}$")] | None,
+        Meta(description="country and language for ddgs, as uk-en; not set: by language, us-en for English"),
+    ] = None
     ddgs_safesearch: Annotated[Literal["on", "moderate", "off"], Meta(description="safe search of ddgs")] = "moderate"
     ddgs_timelimit: Annotated[
         Literal["d", "w", "m", "y"] | None, Meta(description="only results of the last day, week, month or year")
@@ -44,7 +55,10 @@ class EngineSettings(Struct, frozen=True, kw_only=True):
     searxng_url: Annotated[Secret | None, Meta(description="address of SearXNG for the engine searxng")] = None
     searxng_language: Annotated[
         str,
-        Meta(pattern="^(auto|all|[a-z]{2,3}(-[A-Za-z]{2,4})?)$", description="language of SearXNG's results, as pt-BR"),
+        Meta(
+            pattern="^(auto|all|[a-z]{2,3}(-[A-Za-z]{2,4})?)$",
+            description="language of SearXNG's results, as pt-BR; auto: by language, else SearXNG guesses it",
+        ),
     ] = "auto"
     searxng_time_range: Annotated[
         Literal["day", "week", "month", "year"] | None,

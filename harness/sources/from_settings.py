@@ -5,6 +5,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
+from harness.core.locales import ANY, requested_language, tongue_of
+from harness.core.locales import AUTO as AUTO_LANGUAGE
 from harness.core.search_engines import AUTO, ENGINE_SPECS, LIBRARY, alternative_specs, engine_kind
 from harness.errors import InvalidInput
 from harness.ports import Embedder, PageReader, Progress, SearchEngine
@@ -41,7 +45,7 @@ class Sources:
         self._progress = progress
         self._replay = replay
         self._base = base
-        self._chains: dict[tuple[str, bool], SearchEngine] = {} if base is None else base.chains_for(settings)
+        self._chains: dict[tuple[str, bool, str], SearchEngine] = {} if base is None else base.chains_for(settings)
 
     @property
     def documents_folder(self) -> Path:
@@ -72,7 +76,7 @@ class Sources:
             robots=settings.robots,
         )
 
-    def chains_for(self, settings: Settings) -> dict[tuple[str, bool], SearchEngine]:
+    def chains_for(self, settings: Settings) -> dict[tuple[str, bool, str], SearchEngine]:
         """Return the chains of engines that were made, for another app; none if its settings differ."""
         return self._chains if settings == self._settings else {}
 
@@ -80,7 +84,8 @@ class Sources:
         self, specs: Sequence[str] = (), *, question: str = "", waits: bool = False
     ) -> tuple[SearchEngine, ...]:
         """Return the engines that `specs` (`NAME[:ARG]`, else the setting) name; for a replay, the recorded ones. Of
-        engines with commas between them, the first that works answers; `auto` are those that suit `question`.
+        engines with commas between them, the first that works answers; `auto` are those that suit `question`. They
+        search in the language of the settings, else in that of the question.
 
         With `waits`, a corpus first embeds its new passages (see `Corpus`), so that the search can be repeated exactly.
 
@@ -92,7 +97,8 @@ class Sources:
             from harness.storage.recorded import recorded_engine
 
             return tuple(recorded_engine(engine.name, engine.options) for engine in run.engines)
-        return tuple(self._engine(spec, waits=waits) for spec in self.chosen(specs, question))
+        settings = in_language(self._settings, question)
+        return tuple(self._engine(spec, settings, waits=waits) for spec in self.chosen(specs, question))
 
     def chosen(self, specs: Sequence[str] = (), question: str = "") -> tuple[str, ...]:
         """Return the engines that `specs` (else the setting) name, with those that suit the question for `auto`.
@@ -123,6 +129,7 @@ class Sources:
         Raises:
             InvalidInput: see `engines`; a corpus without documents is not noticed.
         """
+        settings = in_language(self._settings, "")
         for spec in (each for chosen in self.chosen() for each in alternative_specs(chosen)):
             name, _, argument = spec.partition(":")
             if name == "corpus":
@@ -130,7 +137,7 @@ class Sources:
 
                 source_of(argument)
             elif spec != LIBRARY:
-                self._engine(spec, waits=False)
+                self._engine(spec, settings, waits=False)
 
     def _checked(self, specs: Sequence[str]) -> tuple[str, ...]:
         specs = tuple(specs) or self._settings.engine
@@ -139,18 +146,17 @@ class Sources:
             raise InvalidInput(f"an engine is named twice: {', '.join(specs)}")
         return specs
 
-    def _engine(self, spec: str, *, waits: bool) -> SearchEngine:
+    def _engine(self, spec: str, settings: Settings, *, waits: bool) -> SearchEngine:
         if len(alternatives := alternative_specs(spec)) > 1:
             from harness.sources.engines.failover import Failover
 
-            key = (spec, waits)
+            key = (spec, waits, settings.language)
             if key not in self._chains:  # it knows which engine failed last
-                self._chains[key] = Failover([self._engine(each, waits=waits) for each in alternatives])
+                self._chains[key] = Failover([self._engine(each, settings, waits=waits) for each in alternatives])
             return self._chains[key]
         if spec == AUTO:
             raise InvalidInput(f"{AUTO} cannot replace another engine; give it by itself: --engine {AUTO}")
         name, _, argument = spec.partition(":")
-        settings = self._settings
         if name == "corpus":
             from harness.sources.corpus.engine import open_corpus
 
@@ -162,6 +168,21 @@ class Sources:
         """Close the connections of the web reader."""
         if self._base is None and "web_reader" in self.__dict__:
             self.web_reader.close()
+
+
+def in_language(settings: Settings, question: str) -> Settings:
+    """Return settings whose `language` is the one to search a question in: a code, or `any`. A language that is set
+    replaces a region of ddgs for another language and the language of SearXNG; that of the question does not.
+
+    Raises:
+        InvalidInput: the setting is not a language.
+    """
+    language = requested_language(settings.language, question)
+    if settings.language in {AUTO_LANGUAGE, ANY}:
+        return replace(settings, language=language)
+    fits = language == tongue_of(language) == (settings.ddgs_region or "").partition("-")[2]
+    region = settings.ddgs_region if fits else None
+    return replace(settings, language=language, ddgs_region=region, searxng_language="auto")
 
 
 def _remote(name: str, argument: str, settings: Settings) -> SearchEngine:

@@ -58,6 +58,11 @@ class Table:
         return self.make_own([each.decode(errors="replace") if type(each) is bytes else each for each in values])
 
     @property
+    def language(self) -> str:
+        """The expression for the language of a row's texts; "" where it is not known."""
+        return "coalesce(language, '')" if "language" in self.own_names else "''"
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """Every column's name but `seq` and the checksums, in the order of the schema."""
         return ("tenant", "key", self.text, self.payload, *self.own_names, *(c.split()[0] for c in COMMON_AFTER))

@@ -226,3 +226,17 @@ def test_unmentioned_names() -> None:
     assert unmentioned("prices in Oslo 2024", "prices in Norway", ["In 2024 all rose."]) == ("Oslo",)
     assert unmentioned("prices in Oslo 2024", "prices 2024", ["Oslo is dear."]) == ()
     assert unmentioned("", "", []) == ()
+
+
+@pytest.mark.parametrize(
+    ("query", "other", "text"),
+    [
+        ("wann erschien python 3.12", "wann wurde python 3.12 veröffentlicht", HELD),
+        (ASKED, STORED, "Python 3.12 erschien im Oktober 2023 und ist die neue Version der Sprache."),
+    ],
+)
+def test_results_are_not_read_in_another_language(query: str, other: str, text: str) -> None:
+    """The reader is not asked, and nothing is decided."""
+    reader = WordReader()
+    assert ResultReading(reader, WordEmbedder(), 0.05).decide(query, other, [text], 0.9) is None
+    assert reader.read == []

@@ -149,3 +149,15 @@ def test_two_solved_questions_are_read_as_well(store: SqliteStore, clock: FakeCl
     assert sure.accepts(ASKED, STORED, 0.9)
     assert not unsure.accepts(ASKED, STORED, 0.9)
     assert not sure.accepts(ASKED, STORED, 0.3)
+
+
+def test_no_verifier_reads_another_language(store: SqliteStore, clock: FakeClock) -> None:
+    """A verifier reads English: in Spanish the words decide, for an answer and against one."""
+    verifier = Says(1.0)
+    cache = verified(store, verifier, clock)
+    cache.searches.put("receta de tortilla de patatas", results("kept"))
+    cache.searches.put("vuelos baratos de madrid a roma", results("kept"))
+    served = cache.searches.answer("la receta de la tortilla de patatas por favor", Engine()).outcome
+    assert isinstance(served, Hit)
+    assert not isinstance(cache.searches.answer("vuelos baratos de roma a madrid", Engine()).outcome, Hit)
+    assert not verifier.asked

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from math import inf
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -141,3 +142,18 @@ def test_no_text_is_an_operator(text: str) -> None:
     index = WordIndex(rows)
     assert all(key == "a" for key in keys(index, text))
     index.forget()
+
+
+@pytest.mark.parametrize(
+    ("message", "key"),
+    [("绿茶", "zh"), ("茶", "zh"), ("Wo ist das Haus?", "de"), ("книга", "ru"), ("किताब", "hi"), ("the ferret", "en")],
+)
+def test_words_of_any_language_are_found(message: str, key: str) -> None:
+    """In other forms, and inside a run without spaces."""
+    rows = Rows()
+    rows.add("zh", "他每天下午喝绿茶，然后看书。")
+    rows.add("de", "Die Häuser der Stadt sind alt, und die Straßen sind eng.")
+    rows.add("ru", "новые книги лежат на столе")
+    rows.add("hi", "लड़कों ने किताबें पढ़ीं")
+    rows.add("en", "ferrets sleep all day")
+    assert keys(WordIndex(rows), message) == [key]

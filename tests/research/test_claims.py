@@ -113,3 +113,18 @@ def test_the_sentence_that_decides_is_short() -> None:
         "red apples", [ClaimSource("text", "red apples " * 5_000)], WordReader(), WordEmbedder(), silent
     )
     assert len(found.sentence) <= 2_000
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ("Der Tunnel ist nicht für Busse offen.", "neither"),
+        ("Der Tunnel ist für Busse offen.", "supports"),
+        ("Die Bäckerei verkauft Brot und Kuchen.", "neither"),
+    ],
+)
+def test_in_another_language_only_a_repeated_sentence_supports(text: str, verdict: str) -> None:
+    """The reader, which would see no negation there, is not asked, however sure it is; nothing is contradicted."""
+    reader = SaidReader({text: (0.99, 0.99)})
+    found = check_claim("Der Tunnel ist für Busse offen.", [ClaimSource("t", text)], reader, WordEmbedder(), silent)
+    assert (found.verdict, reader.read) == (verdict, [])

@@ -433,20 +433,21 @@ def test_a_source_without_the_name_of_the_question_is_marked_and_less_likely() -
     """Unless most sources have the name: then it is the subject of all."""
     texts = ["In 2020 the retries of clients in Norway were many.", "Clients in this big town had very many retries."]
     sources = [GatheredSource(f"https://example.org/{number}", "", (text,)) for number, text in enumerate(texts)]
+    writing = WritingSettings(rules={"weights": "unlikely: 0\nunlikely_without: 0"})
     held = chunk_set(MemoryStore(), WordEmbedder())
     held.question = "how many retries of clients were there in Sweden"
-    unnamed = find_evidence(sources, held, WritingSettings(), WordReader(least=0.1))
+    unnamed = find_evidence(sources, held, writing, WordReader(least=0.1))
     assert [each.lacks for each in unnamed] == [("Sweden",), ("Sweden",)]
     held.question = "how many retries of clients were there in Norway"
-    found = find_evidence(sources, held, WritingSettings(), WordReader(least=0.1))
+    found = find_evidence(sources, held, writing, WordReader(least=0.1))
     assert {each.source.url[-1]: each.lacks for each in found} == {"0": (), "1": ("Norway",)}
     likeliest = [max(each.relevance or 0.0 for each in some) for some in (unnamed, found)]
     assert likeliest[0] < likeliest[1]
     sources.append(GatheredSource("https://example.org/2", "Norway", ("The retries of these clients were few.",)))
-    found = find_evidence(sources, held, WritingSettings(), WordReader(least=0.1))
+    found = find_evidence(sources, held, writing, WordReader(least=0.1))
     assert [each.lacks for each in found] == [()] * 3
     held.question = "how many retries of clients were there in sweden"
-    [first, *_] = find_evidence(sources, held, WritingSettings(), WordReader(least=0.1))
+    [first, *_] = find_evidence(sources, held, writing, WordReader(least=0.1))
     assert first.lacks == ()
 
 

@@ -57,7 +57,7 @@ def saved(made: Report) -> SavedReport:
 def values(title: str, *sentences: str) -> list[tuple[str, str]]:
     """Return label and value of each row of the figure; none without one."""
     figure = figure_of(report(*sentences, title=title))
-    return [(row.label, row.text) for row in figure.rows] if figure else []
+    return [(row.label, row.text_in("")) for row in figure.rows] if figure else []
 
 
 GROWTH = (
@@ -82,7 +82,7 @@ def test_values_of_years_are_in_order() -> None:
         ("2000", 4_500_000, 3, 2),
         ("2010", 4_900_000, 2, 1),
     ]
-    assert figure.caption == "Figures for the question, by year. Sources: [1], [3], [2]"
+    assert figure.caption_in("") == "Figures for the question, by year. Sources: [1], [3], [2]"
 
 
 def test_values_that_sources_give_differently_are_by_source() -> None:
@@ -90,7 +90,9 @@ def test_values_that_sources_give_differently_are_by_source() -> None:
     figure = figure_of(report(*LENGTHS, title=LENGTH))
     assert figure is not None
     assert (figure.by, figure.unit) == ("source", "km")
-    assert [(row.label, row.text) for row in figure.rows] == [("Norland", each) for each in ("650", "660", "655")]
+    assert [(row.label, row.text_in("")) for row in figure.rows] == [
+        ("Norland", each) for each in ("650", "660", "655")
+    ]
     assert figure_of(report(*LENGTHS[:2], title=LENGTH)) is None
     assert figure_of(report(*LENGTHS[:1] * 3, title=LENGTH)) is None
 
@@ -210,7 +212,7 @@ def test_many_values_are_cut_to_the_latest() -> None:
     assert figure is not None
     assert [row.label for row in figure.rows] == [str(year) for year in range(1688, 1700)]
     assert len(figure.rows) == MOST_ROWS
-    assert figure.title == "Figures for the question, by year, the latest 12 of 200"
+    assert figure.title_in("") == "Figures for the question, by year, the latest 12 of 200"
     assert figure_of(report(*years, *years)) == figure
     assert MOST_QUOTATIONS == 200
 
@@ -223,7 +225,7 @@ def test_no_quotation_makes_it_fail(texts: list[str]) -> None:
     made = report(*(f"In 199{place}, Norland had {text} people." for place, text in enumerate(texts)), title=RATE)
     figure = figure_of(replace(made, title="How many people has Norland?"))
     if figure:
-        json.dumps(figure.as_dict(), allow_nan=False)
+        json.dumps(figure.as_dict(""), allow_nan=False)
 
 
 # --- how they are shown

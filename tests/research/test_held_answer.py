@@ -10,11 +10,13 @@ from harness.app import App
 from harness.cache import Cache, Policy
 from harness.core.entries import Hit
 from harness.core.freshness import HOUR, NEVER
+from harness.core.sufficiency import Sufficiency
 from harness.core.tables import LIBRARY
 from harness.errors import OfflineMiss, StoreError
 from harness.identity import Identity
 from harness.library import Library, ReadDocument
 from harness.models.from_settings import Models
+from harness.research import held_answers
 from harness.research.held_answers import held_answer
 from harness.research.search import EngineSearch
 from harness.settings import Settings
@@ -388,3 +390,16 @@ def test_a_failing_store_lets_the_engine_answer(opened: Open, engine: Engine, me
     hold(app)
     break_library(app, method)
     assert app.search(QUESTION, reuse=True)[0][0].engine == engine.name
+
+
+def test_passages_never_replace_a_search_in_another_language(
+    opened: Open, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However sure the decision is, which was calibrated for English."""
+    monkeypatch.setattr(held_answers, "sufficiency", lambda *_: Sufficiency("answered", 1.0, ("sure",)))
+    app = opened()
+    hold(app)
+    hold(app, "Der Pool des Gateways hält zehn Verbindungen offen.", "https://docs.example.org/de")
+    assert how(app) == "library"
+    assert how(app, "wie viele Verbindungen hält der Pool des Gateways offen") == "live"
+    assert engine.asked == ["wie viele Verbindungen hält der Pool des Gateways offen"]

@@ -153,8 +153,8 @@ def test_a_lie_is_not_printed_unmarked(how: How, way: str, treatment: Unsupporte
         assert said not in report.markdown()
     for each in report.citations:
         if each.sentence == said:
-            assert each.mark.endswith(("not supported", "unverified", "no source"))
-            assert f"[{each.mark}]" in report.markdown()
+            assert each.mark_in("").endswith(("not supported", "unverified", "no source"))
+            assert f"[{each.mark_in('')}]" in report.markdown()
 
 
 @pytest.mark.parametrize("treatment", ["replace", "mark", "drop"])

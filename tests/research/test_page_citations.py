@@ -90,7 +90,7 @@ def quoted(report: Report | None) -> Citation:
 
 def test_a_citation_has_its_page_in_every_form_of_the_report(found: Research) -> None:
     """In Markdown, HTML, JSON, Word and PDF; not in a bibliography, whose pages are those of a whole work."""
-    assert (quoted(found.report).page, quoted(found.report).mark) == (2, "1, p. 2")
+    assert (quoted(found.report).page, quoted(found.report).mark_in("")) == (2, "1, p. 2")
     saved = saved_research(found)
     assert f"“{ANSWER}” [1, p. 2]" in as_markdown(saved, time.time())
     assert '<sup><a href="#source-1">[1, p. 2]</a></sup>' in as_html(saved, time.time())
@@ -159,7 +159,7 @@ def test_an_excerpt_with_the_same_words_does_not_hide_the_page() -> None:
 )
 def test_the_mark_of_a_citation_has_the_page_before_its_faults(more: dict[str, bool | int], mark: str) -> None:
     """Without a source there is no page either."""
-    assert replace(Citation("Answer", 1, "a", "a", 3, URL, 0.5, True, page=7), **more).mark == mark
+    assert replace(Citation("Answer", 1, "a", "a", 3, URL, 0.5, True, page=7), **more).mark_in("") == mark
 
 
 def test_a_pdf_of_a_folder_is_cited_with_its_page(cache: Cache, embedder: MiniLM, tmp_path: Path) -> None:

@@ -92,3 +92,11 @@ def test_a_long_report_is_read_in_part() -> None:
     pairs = [(f"Cat {number} naps.", "Cats nap.") for number in range(MAX_READ + 50)]
     assert len(QuotationSupport(reader).check("q", pairs, [""] * len(pairs))) == len(pairs)
     assert len(reader.read) == MAX_READ
+
+
+def test_a_pair_in_another_language_is_not_read() -> None:
+    """However sure the reader is: the rules alone decide, here that the words are there."""
+    reader = SureReader(0.0, 1.0)
+    pair = ("Der Tunnel ist für Busse geöffnet.", "Für Busse ist der Tunnel seit Mai geöffnet.")
+    assert checked(QuotationSupport(reader), *pair) == checked(BY_WORDS, *pair) == (True, None)
+    assert reader.read == []

@@ -3,6 +3,7 @@
 import pytest
 
 from harness.errors import InvalidInput
+from harness.models.local.multilingual import UniversalEncoder
 from harness.research.reading import MAX_PASSAGE_CHARS, MAX_PASSAGES, ranked_passages
 from tests.fakes import WordEmbedder, WordReader
 
@@ -43,3 +44,41 @@ def test_progress_counts_the_passages() -> None:
     steps = list[tuple[str, int, int]]()
     ranked_passages("a", ["b", "c"], WordReader(), WordEmbedder(), lambda *step: steps.append(step))
     assert steps == [("reading passages", 0, 2), ("reading passages", 1, 2), ("reading passages", 2, 2)]
+
+
+CHINESE = [
+    "每位员工每年有二十天带薪假期。",
+    "密钥每九十天更新一次。",
+    "Every employee has 20 days of paid leave a year.",
+]
+
+
+def test_in_another_language_the_reader_is_not_asked_and_vectors_decide() -> None:
+    """A Chinese answer comes first, the same answer in English next, and another subject does not answer."""
+    reader = WordReader()
+    found = ranked_passages("每年有多少天年假？", CHINESE, reader, UniversalEncoder(), silent)
+    assert [each.place for each in found] == [1, 3, 2]
+    assert [each.answers for each in found] == [True, True, False]
+    assert reader.read == []
+
+
+def test_without_vectors_of_the_language_words_decide() -> None:
+    """The passage with the question's words answers, one with other words does not."""
+    reader = WordReader()
+    texts = ["Der Schlüssel wird alle neunzig Tage erneuert.", "Der Tunnel ist für die Wartung geschlossen."]
+    found = ranked_passages("Wann wird der Schlüssel erneuert?", texts, reader, WordEmbedder(), silent)
+    assert [(each.place, each.answers) for each in found] == [(1, True), (2, False)]
+    assert reader.read == []
+
+
+def test_the_reader_reads_the_english_passages_of_an_english_question_only() -> None:
+    """A German one counts by its words."""
+    reader = WordReader()
+    ranked_passages(
+        "how old is the key",
+        ["The key is old.", "Der Schlüssel ist alt und wird erneuert."],
+        reader,
+        WordEmbedder(),
+        silent,
+    )
+    assert reader.read == ["The key is old."]

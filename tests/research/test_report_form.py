@@ -294,7 +294,7 @@ def test_key_points_and_limits_are_lists_and_the_answer_is_not() -> None:
 )
 def test_a_source_is_described(source: CitedSource, words: str) -> None:
     """By the known details: authors, site, date, kind, how it was seen."""
-    assert source.described == words
+    assert source.described_in("") == words
     report = Report("Q", (), (source,))
     assert f"1. T. {words}. " in report.markdown()
     assert f"T, {words} " in html_of(report)

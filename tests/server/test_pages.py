@@ -20,6 +20,7 @@ pytestmark = pytest.mark.usefixtures("embedder")
 RESULT = {"title": "Retries", "href": "https://example.org/retries", "body": "Retries stop after five attempts."}
 HTML = {"Accept": "text/html"}
 EVIL = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>\u202e"
+NO_ROUND = {"searches": [], "pages": [], "novelty": 1.0, "score": 0.1}
 VOID = {"meta", "link", "input", "br", "img", "source", "hr", "wbr"}
 
 
@@ -103,10 +104,11 @@ def evil(app: App) -> None:
         "section": EVIL, "paragraph": 1, "sentence": EVIL, "quotation": "quoted", "number": 1,
         "url": f"https://e.org/{EVIL}", "similarity": 0.5, "verified": True,
     }  # fmt: skip
-    source = {"number": 1, "title": EVIL, "url": "javascript:alert(1)"}
+    source = {"number": 1, "title": EVIL, "url": "javascript:alert(1)", "language": EVIL}
     record = {
         "question": EVIL, "engines": [{"name": EVIL}], "state": "finished", "model": {"name": EVIL},
-        "report": {"title": EVIL, "citations": [citation], "sources": [source], "writer": EVIL, "remark": EVIL},
+        "report": {"title": EVIL, "citations": [citation], "sources": [source], "writer": EVIL, "remark": EVIL,
+                   "language": EVIL},
         "sources": [source], "quoted": {f"https://e.org/{EVIL}": [f"{EVIL} quoted {EVIL}"]},
         "stop_reason": "score met", "answered": {EVIL[:-1]: 1},
         "origin": {"question": EVIL, "similarity": 0.9, "age": 1.0},
@@ -307,6 +309,29 @@ def test_a_citation_of_a_pdf_shows_its_page(client: TestClient, app: App) -> Non
     page = shown(client, f"/runs/{NOWHERE}")
     assert (page.text.count("[1, p. 7]"), page.text.count("[1]")) == (1, 1)
     assert page.text.count("source 1, p. 7") == 1
+
+
+def test_a_report_is_shown_in_the_language_of_its_question(client: TestClient, app: App) -> None:
+    """From right to left where that is written so, with a quotation in another language marked; the page around it is
+    in English.
+    """
+    question, quotation = "كيف يخبز الخبز؟", "Bread is baked."
+    source = {"number": 1, "title": "Bread", "url": "https://e.org/a", "language": "en"}
+    cited = {
+        "section": "Answer", "paragraph": 1, "sentence": quotation, "quotation": quotation, "number": 1,
+        "url": "https://e.org/a", "similarity": 0.5, "verified": True, "page": 3,
+    }  # fmt: skip
+    report = {"title": question, "citations": [cited], "sources": [source], "language": "ar"}
+    record = {"question": question, "engines": [{"name": "corpus"}], "state": "finished", "report": report}
+    app.cache.runs.put(NOWHERE, question, "corpus", {**record, "sources": [source]})
+    page = shown(client, f"/runs/{NOWHERE}")
+    assert all(each in page.text for each in ("الإجابة", "المصادر", "[1، ص 3]", "باللغة الإنجليزية", "All passages"))
+    written = [each for each in page.all("div") if each.get("class") == "text"]
+    assert [(each["lang"], each["dir"]) for each in written] == [("ar", "rtl")]
+    assert {"lang": "en", "dir": "ltr"} in page.all("bdi")
+    assert page.all("html") == [{"lang": "en"}]
+    app.cache.runs.put(NOWHERE, question, "corpus", {**record, "report": None, "rounds": [NO_ROUND]})
+    assert "جرّب كلمات أخرى" in shown(client, f"/runs/{NOWHERE}").text
 
 
 def test_a_report_has_the_headings_of_its_record(client: TestClient, app: App) -> None:

@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
+from harness.core.locales import locale_of
 from harness.errors import InvalidInput
-from harness.server.search_api.search_options import _REGIONS, SearchOptions, engine_settings, region_of
+from harness.server.search_api.search_options import SearchOptions, engine_settings
 from harness.settings import Settings
-from harness.settings.loading import checked
 
 EVERY = ("ddgs", "browser", "searxng:http://127.0.0.1:1", "pubmed", "corpus:python-docs")
 
 
-def changes(*engines: str, region: str = "us-en", **options: Any) -> dict[str, Any]:
+def changes(*engines: str, **options: Any) -> dict[str, Any]:
     """Return the settings that the options change."""
-    settings = Settings(data_dir=Path(), engine=engines, ddgs_region=region)
+    settings = Settings(data_dir=Path(), engine=engines)
     return engine_settings(settings, SearchOptions(**options))[1]
 
 
@@ -28,54 +28,35 @@ def test_no_language_changes_nothing(language: str) -> None:
 
 @pytest.mark.parametrize("language", ["en", "en-US", "EN_us"])
 def test_english_is_accepted_by_every_engine(language: str) -> None:
-    """Clients send it by default; only SearXNG has a setting for it."""
-    assert changes("ddgs", "browser", "pubmed", "corpus:python-docs", language=language) == {"ddgs_region": "us-en"}
+    """Clients send it by default."""
+    assert changes("pubmed", "corpus:python-docs", language=language) == {}
+    assert changes("ddgs", "pubmed", language=language) == {"language": locale_of(language)}
 
 
-@pytest.mark.parametrize(
-    ("language", "region"),
-    [
-        ("de", "de-de"), ("de-AT", "at-de"), ("pt", "pt-pt"), ("pt-BR", "br-pt"), ("pt_br", "br-pt"),
-        ("en-GB", "uk-en"), ("ja", "jp-jp"), ("ko-KR", "kr-kr"), ("zh", "cn-zh"), ("zh-Hans", "cn-zh"),
-        ("uk", "ua-uk"), ("cs", "cz-cs"), ("sv", "se-sv"), ("da", "dk-da"), ("nb", "no-no"), ("no", "no-no"),
-        ("ar", "xa-ar"), ("es-US", "ue-es"), ("ca", "ct-ca"), ("fr-CA", "ca-fr"),
-    ],
-)  # fmt: skip
-def test_a_language_is_a_region_of_duckduckgo(language: str, region: str) -> None:
-    """Country first; some regions have other names than the codes."""
-    assert changes("ddgs", language=language) == {"ddgs_region": region}
+@pytest.mark.parametrize("engine", ["ddgs", "browser", "searxng", "wikipedia", "openalex", "brave", "serper"])
+def test_a_language_is_a_setting_of_engines_that_know_one(engine: str) -> None:
+    """In one form for all."""
+    assert changes(engine, language="pt_br") == {"language": "pt-BR"}
 
 
-def test_every_region_fits_the_setting() -> None:
-    """Settings made from options are not checked again."""
-    for region in _REGIONS:
-        assert checked({"ddgs_region": region}, "a test") == {"ddgs_region": region}
-
-
-def test_a_language_without_a_country_keeps_a_matching_region() -> None:
-    """`en` does not move a British user to the United States."""
-    assert region_of("en", "uk-en") == "uk-en"
-    assert region_of("de", "uk-en") == "de-de"
-
-
-@pytest.mark.parametrize("language", ["tlh", "zh-TW", "de-BR"])
-def test_a_language_without_a_region_is_refused(language: str) -> None:
-    """Results in another language would be wrong."""
+def test_duckduckgo_needs_a_region() -> None:
+    """Results of another country would be wrong."""
     with pytest.raises(InvalidInput, match="no region for the language"):
-        changes("ddgs", language=language)
+        changes("ddgs", language="de-BR")
 
 
-@pytest.mark.parametrize("language", ["german", "d", "de-", "de-DE-1", "de\0", "🦆", "a" * 5_000])
-def test_an_invalid_language_code_is_refused(language: str) -> None:
+def test_a_wikipedia_of_another_language_is_not_searched() -> None:
+    """It is set up for one."""
+    assert changes("wikipedia:de", language="de-AT") == {"language": "de-AT"}
+    with pytest.raises(InvalidInput, match="wikipedia:de does not search in fr"):
+        changes("wikipedia:de", language="fr")
+
+
+@pytest.mark.parametrize("language", ["german", "d", "de-", "de-DE-1", "de\0", "🦆", "a" * 5_000, "tlh"])
+def test_an_invalid_language_is_refused(language: str) -> None:
     """For every engine."""
-    with pytest.raises(InvalidInput, match="is not a language code"):
+    with pytest.raises(InvalidInput, match=r"not a language code|unknown language"):
         changes("corpus:python-docs", language=language)
-
-
-@pytest.mark.parametrize("language", ["de", "de-CH", "fil", "zh-Hans"])
-def test_searxng_gets_the_code(language: str) -> None:
-    """In the form of its setting."""
-    assert changes("searxng", language=language.lower()) == checked({"searxng_language": language}, "a test")
 
 
 @pytest.mark.parametrize("engine", ["pubmed", "corpus"])
@@ -120,7 +101,7 @@ def test_engines_are_chosen_by_name() -> None:
 
 def test_only_chosen_engines_must_support_the_options() -> None:
     """So choosing engines avoids a refusal."""
-    assert changes("ddgs", "corpus:python-docs", language="de", engines=("ddgs",)) == {"ddgs_region": "de-de"}
+    assert changes("ddgs", "corpus:python-docs", language="de", engines=("ddgs",)) == {"language": "de"}
 
 
 def test_an_unknown_engine_is_refused_with_the_known_names() -> None:

@@ -5,11 +5,13 @@ import shutil
 import sqlite3
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from harness.core.search_words import FORM
 from harness.core.tables import LIBRARY
 from harness.storage.sqlite import words
 from harness.storage.sqlite.store import SqliteStore
@@ -304,3 +306,33 @@ def test_a_forked_child_searches(store: SqliteStore, path: Path) -> None:
     """A child uses the index of its parent, and the parent finds the rows of the child."""
     play("fork_and_find", path, module="tests.storage.word_scenes")
     assert found(store, "child") == ["child"]
+
+
+# --- words in another form
+
+
+def test_an_index_of_words_in_another_form_is_made_again(store: SqliteStore, path: Path, index: Path) -> None:
+    """One of an older program: once, and no word of it stays; the database does not change."""
+    put(store, passage("zh", "他喝绿茶。"), passage("en", "They drink tea."))
+    assert found(store, "tea") == ["en"]
+    store.close()
+    before = path.read_bytes()
+    with closing(sqlite3.connect(index)) as older:
+        ((name,),) = older.execute("SELECT name FROM indexed").fetchall()
+        older.execute(f"DROP TABLE {name}")
+        older.execute(f"CREATE VIRTUAL TABLE {name} USING fts5 (title, text, content = '', tokenize = 'porter')")
+        older.execute(f"INSERT INTO {name} (rowid, text) VALUES (1, '他喝绿茶。'), (2, 'They drink tea zebra.')")
+        older.execute("PRAGMA user_version = 0")
+        older.commit()
+    store = SqliteStore(path, busy_seconds=1.0)
+    assert found(store, "绿茶") == ["zh"]
+    assert found(store, "tea") == ["en"]
+    assert found(store, "zebra") == []
+    with closing(sqlite3.connect(index)) as now:
+        assert now.execute("PRAGMA user_version").fetchone() == (FORM,)
+        changes = now.execute("SELECT * FROM indexed").fetchall()
+    assert found(store, "喝绿") == ["zh"]
+    with closing(sqlite3.connect(index)) as now:
+        assert now.execute("SELECT * FROM indexed").fetchall() == changes
+    store.close()
+    assert path.read_bytes() == before

@@ -1,12 +1,44 @@
 """Contract of lookups by words of every `Store`."""
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from harness.core.entries import Entry
+from harness.core.search_words import search_terms
 from harness.core.tables import LIBRARY, LibraryColumns
 from harness.ports import Store
 from tests.storage.entries import NOW, TENANT
+
+TEXTS = {
+    "de": "Die Häuser der Stadt sind alt, und die Straßen sind eng.",
+    "fr": "Les écoles de l'île sont fermées pendant les vacances.",
+    "tr": "Kitapların hepsi bu kütüphanede ve çok eski.",
+    "ru": "Новые книги лежат в городской библиотеке.",
+    "ar": "توجد المدرسة القديمة في وسط المدينة.",
+    "hi": "लड़कों ने नदी के किनारे किताबें पढ़ीं।",
+    "zh": "他每天下午喝绿茶叶，然后去图书馆看书。",
+    "ja": "彼女は毎朝コーヒーを飲んで新聞を読む。",
+    "ko": "서울에서 부산까지 기차를 타고 갔다.",
+    "th": "แมวดำกินปลาในครัวทุกวัน",
+    "en": "The libraries of the town close early.",
+}
+QUERIES = [
+    ("de", "Welches Haus ist alt?"),
+    ("de", "Straße"),
+    ("fr", "l'école pendant la vacance"),
+    ("tr", "eski kitap nerede"),
+    ("ru", "в каких библиотеках книга"),
+    ("ar", "مدرسه قديمه"),
+    ("ar", "المَدْرَسَة"),
+    ("hi", "लड़के और किताब"),
+    ("zh", "图书馆在哪里？"),
+    ("zh", "茶"),
+    ("ja", "新聞"),
+    ("ko", "부산은 어디"),
+    ("th", "ปลา"),
+    ("en", "town library"),
+]
 
 _words = st.sampled_from(["alpha", "beta", "gamma"])
 _changes = st.lists(
@@ -17,9 +49,17 @@ _changes = st.lists(
 )
 
 
-def passage(key: str, text: str, title: str = "", *, expires_at: float = NOW + 3_600, document: str = "d") -> Entry:
+def passage(
+    key: str,
+    text: str,
+    title: str = "",
+    *,
+    expires_at: float = NOW + 3_600,
+    document: str = "d",
+    language: str | None = None,
+) -> Entry:
     """Return a passage of the library, made at `NOW`."""
-    own = LibraryColumns(document, "https://a.example", title, "page", "web")
+    own = LibraryColumns(document, "https://a.example", title, "page", "web", language)
     return Entry(key, text, b"{}", NOW, expires_at, NOW, own)
 
 
@@ -80,6 +120,22 @@ class WordContract:
         for term in ('"', "'", "\\", "\0", "a:b", "x* OR *", "NEAR(", "-x", "' | '", "title:x", "{", "%", "&", "!"):
             found(store, term)
         assert found(store, "quoted") == ["a"]
+
+    @pytest.mark.parametrize(("key", "query"), QUERIES)
+    def test_words_of_any_language_are_found(self, store: Store, key: str, query: str) -> None:
+        """In other forms, in any script; a word inside a run without spaces; by the language of the text."""
+        put(store, *(passage(each, text) for each, text in TEXTS.items()))
+        assert found(store, *search_terms(query))[:1] == [key]
+
+    def test_the_language_of_a_passage_decides_about_its_words(self, store: Store) -> None:
+        """It is stored with the passage; a text of few words does not show it."""
+        put(
+            store,
+            passage("de", "Kinderhäuser, Nachrichten", language="de"),
+            passage("en", "Kinderhäuser Nachrichten", language="en"),
+        )
+        assert found(store, *search_terms("Wo ist das Kinderhaus?")) == ["de"]
+        assert sorted(found(store, "Kinderhäuser")) == ["de", "en"]
 
     @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(_changes)

@@ -4,6 +4,9 @@
 `guards.py` checks what must never differ (`roles.py`: who does it to whom; `polarity.py`: opposites), `decision.py`
 weighs the rest, with a verifier or (`requirement.py`) without; `lexicon.py` has the English word lists, `shipped.py`
 the calibrated rule.
+
+Queries in other languages: `languages.py` finds the language of a pair, `word_lists/` has the words of each,
+`word_reading.py` parses a query with them (into `tokens.py`), `other_language.py` has the guards.
 """
 
 from harness.core.equivalence.decision import Decision, Examined, Rule, decide, examine, judge

@@ -14,8 +14,10 @@ from msgspec import Struct
 from harness.core.abbreviations import Meanings
 from harness.core.equivalence.comparison import Comparison, compare
 from harness.core.equivalence.guards import GUARDS, NO_VETO_IF_REWORDED, Guard, Verdict
+from harness.core.equivalence.languages import ENGLISH, languages_of
+from harness.core.equivalence.other_language import refusal, verdicts_in
 from harness.core.equivalence.reading import MAX_CHARS, read
-from harness.core.equivalence.requirement import requirement
+from harness.core.equivalence.requirement import LEAST_REQUIRED, requirement
 from harness.core.equivalence.spelling import without_phrases
 from harness.core.reading_calibration import log_odds
 
@@ -64,7 +66,7 @@ class Examined(Struct, frozen=True):
     `a` and `b` are the texts for the verifier: sorted, abbreviations expanded, typing errors corrected, and phrases
     replaced by the other side's word for them. `required` is the similarity (0..1; above 1: never) required without a
     verifier, `features` is `FEATURES` without the first; `reworded`: one question rewords the other; `identical`
-    queries differ in case and white space at most.
+    queries differ in case and white space at most. No verifier reads pairs that are not `english`.
     """
 
     a: str
@@ -75,6 +77,12 @@ class Examined(Struct, frozen=True):
     verdicts: tuple[Verdict, ...] = ()
     features: tuple[float, ...] = ()
     reworded: bool = False
+    english: bool = True
+
+    @property
+    def needs_verifier(self) -> bool:
+        """Whether a verifier may decide: it reads English only, and not what is decided without it."""
+        return self.english and not self.identical and not self.vetoed
 
     @property
     def vetoed(self) -> bool:
@@ -120,7 +128,7 @@ def decide(
     and no guard vetoes. Raises whatever `verify` raises; a query is always accepted for itself.
     """
     examined = examine(a, b, similarity, known=known, meanings=meanings)
-    asked = rule.weights and verify is not None and not (examined.identical or examined.vetoed)
+    asked = rule.weights and verify is not None and examined.needs_verifier
     return judge(examined, rule, verify(examined.a, examined.b) if asked and verify else None)
 
 
@@ -134,6 +142,8 @@ def examine(
     similarity = 0.0 if isnan(similarity) else min(1.0, max(0.0, similarity))
     if max(len(a), len(b)) > MAX_CHARS:
         return _refused(a, b, similarity, "length", "too long to compare")
+    if (languages := languages_of(a, b)) != (ENGLISH,):
+        return _examined_in(languages, a, b, similarity)
     if ambiguous := sorted({*meanings.ambiguous_in(a), *meanings.ambiguous_in(b)} if meanings else ()):
         return _refused(a, b, similarity, "abbreviations", f"{', '.join(ambiguous)} can mean more than one thing here")
     one, two = (meanings.expand(a), meanings.expand(b)) if meanings else (a, b)
@@ -150,6 +160,16 @@ def examine(
     return Examined(one, two, similarity, False, required, verdicts, features, pair.reworded)
 
 
+def _examined_in(languages: tuple[str, ...], a: str, b: str, similarity: float) -> Examined:
+    """Run the guards of other languages than English: those of each language that the pair may be in."""
+    if not languages:
+        verdicts: tuple[Verdict, ...] = (refusal("language", "the two are in different languages"),)
+    else:
+        read = [verdicts_in(language, a, b) for language in languages]
+        verdicts = next((each for each in read if not all(verdict.passed for verdict in each)), read[0])
+    return Examined(a, b, similarity, required=LEAST_REQUIRED, verdicts=verdicts, english=False)
+
+
 def _corrected(text: str, slips: tuple[tuple[str, str], ...]) -> str:
     """Return the text with its typing errors corrected towards the other side's words."""
     for wrong, right in slips:
@@ -161,6 +181,10 @@ def judge(examined: Examined, rule: Rule, probability: float | None) -> Decision
     """Apply a rule to a pair. A rule that needs a verifier accepts nothing without a probability."""
     if examined.identical:
         return Decision(True, CERTAIN, 1.0, 0.0, ())
+    if not examined.english:
+        score = -inf if examined.vetoed else examined.similarity - examined.required
+        accepted = not examined.vetoed and (bool(rule.weights) or score >= rule.threshold)
+        return Decision(accepted, score, examined.similarity, examined.required, examined.verdicts)
     if rule.weights:
         refused = examined.vetoed or probability is None
         score = -inf if refused else _log_odds(examined, rule, probability or 0.0)

@@ -8,7 +8,9 @@ from types import MappingProxyType
 from typing import get_args
 
 from harness.core.keys import digest_of
+from harness.core.question_language import question_language
 from harness.core.text import one_line
+from harness.research.messages import LANGUAGE_NAMES
 from harness.settings import PromptName
 
 SHIPPED: Mapping[PromptName, str] = MappingProxyType({})
@@ -49,6 +51,18 @@ def attribute(title: str) -> str:
 def inside(text: str) -> str:
     """Return a text, on one line, that cannot close the tag around it."""
     return one_line(text).replace("<", "‹").replace(">", "›")
+
+
+def in_language_of(question: str) -> str:
+    """Return the line that asks a model to write in the language of a question; "" for English and unknown ones."""
+    language = question_language(question)
+    if language in {"", "en"}:
+        return ""
+    name = LANGUAGE_NAMES.get(language, "the language of the question")
+    return (
+        f"Write your sentences in {name}. Copy each quotation in the language of its source. A heading that you are "
+        "given stays as it is."
+    )
 
 
 @cache

@@ -34,9 +34,11 @@ class Weights(Struct, frozen=True):
     sentences_read: int
     first_sentence: float
     unlikely: float
+    unlikely_without: float
     repeated: float
     lacking_score: float
     lacking_relevance: float
+    other_language: float
 
 
 class Rules(Struct, frozen=True):

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from harness.cache import Answer
 from harness.core.entries import Hit, Miss, Stale
+from harness.core.locales import check_language
 from harness.core.pages import Page
 from harness.core.text import clean, shorten
 from harness.errors import InvalidInput, SearchError
@@ -38,6 +39,10 @@ MAX_SNIPPET = 4_000
 MAX_QUERY = 10_000
 MAX_SHOWN_QUERY = 1_000
 """Characters of a query in a response."""
+Language = Annotated[
+    str | None,
+    Field(max_length=20, description="Language to search in, as de or pt-BR; null: that of the text."),
+]
 SOURCES_ROOM = 8_000
 """Characters for the list of sources in a response; the report names them all."""
 ROUNDS_ROOM = 4_000
@@ -60,6 +65,7 @@ class WebTools(Struct, frozen=True):
         reuse: Annotated[
             Reuse | None, Field(description="off: never answer from passages read before; null: as the server is set.")
         ] = None,
+        language: Language = None,
     ) -> SearchResponse:
         """Search the web (or the engines and corpora of this server) through the shared cache.
 
@@ -76,11 +82,11 @@ class WebTools(Struct, frozen=True):
         app = self.context.app(ctx)
 
         def work() -> SearchResponse:
-            changes: dict[str, Any] = {"max_results": max_results} if max_results else {}
+            changes = _requested(language) | ({"max_results": max_results} if max_results else {})
             if reuse is not None:
                 changes["reuse"] = reuse
             with app.serving(app.identity, **changes) as mine:
-                searches, results = mine.search(query, reuse=True)
+                searches, results = mine.search(query, reuse=not language)
             return _search_response(query, searches, results, offset)
 
         return await self.context.threads.fetch(work)
@@ -137,7 +143,7 @@ class WebTools(Struct, frozen=True):
             for url in urls or ():
                 page = app.cache.pages.answer(url, app.sources.reader, ttl=app.settings.page_ttl).value
                 sources.append(ClaimSource(page.url[:MAX_URL], page.text))
-            found = check_claim(claim, sources, app.models.reader, app.models.embedder, app.progress)
+            found = check_claim(claim, sources, app.models.reader, app.models.embedder_for(claim), app.progress)
             return replace(found, sentence=clean(found.sentence, MAX_SNIPPET))
 
         return await self.context.threads.fetch(work)
@@ -148,6 +154,7 @@ class WebTools(Struct, frozen=True):
         question: Annotated[str, Field(min_length=1, max_length=MAX_QUERY, description="What you want to know.")],
         sections: Annotated[int, Field(ge=0, le=20, description="Sections of the report; 0: the default.")] = 0,
         offset: Offset = 0,
+        language: Language = None,
     ) -> ResearchResponse:
         """Answer a question with a report that supports every sentence with a quotation from a numbered source.
 
@@ -164,7 +171,7 @@ class WebTools(Struct, frozen=True):
         app = self.context.app(ctx)
 
         def work(progress: Progress) -> ResearchResponse:
-            with app.serving(app.identity, progress=progress) as mine:
+            with app.serving(app.identity, progress=progress, **_requested(language)) as mine:
                 found = mine.researcher(question=question).run(question, sections=sections or None)
             return _research_response(found, offset)
 
@@ -172,6 +179,18 @@ class WebTools(Struct, frozen=True):
             await ctx.report_progress(step, message=what)
 
         return await self.context.threads.research(work, report)
+
+
+def _requested(language: str | None) -> dict[str, Any]:
+    """Return the settings to change for a language.
+
+    Raises:
+        InvalidInput: not a language.
+    """
+    if not language:
+        return {}
+    check_language(language)
+    return {"language": language}
 
 
 def _search_response(query: str, searches: "list[EngineSearch]", results: "Results", offset: int) -> SearchResponse:

@@ -2,20 +2,25 @@
 
 import time
 from collections.abc import Sequence
+from functools import partial
 from itertools import groupby
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
+from markupsafe import Markup
 
 from harness.core.freshness import is_expired
+from harness.core.languages import primary_tag
+from harness.core.question_language import question_language
 from harness.core.text import one_line
 from harness.errors import AccessDenied, HarnessError, InvalidInput, NotFound
 from harness.research.history import SOURCES, HistoryPage
+from harness.research.messages import direction_of, message, place_in
 from harness.research.planner import KEY_POINTS
 from harness.research.report import DISAGREEMENTS
-from harness.research.run_view import past_run
+from harness.research.run_view import PastRun, past_run
 from harness.server.api import cache_routes, knowledge_routes, library_routes
 from harness.server.api.history_routes import IdPath, OriginChosen, SourcePath, find_page
 from harness.server.api.research_options import choice_of, engine_choices, model_choices
@@ -125,7 +130,34 @@ def run(request: Request, app: RequestApp, id: RunPath) -> Response:  # noqa: A0
         titles_of={source.number: source.title for source in run.sources if source.number},
         key_points=KEY_POINTS,
         disagreements=DISAGREEMENTS,
+        **_language(past),
     )
+
+
+def _language(past: PastRun) -> dict[str, Any]:
+    """Return what the template needs to show a report in its language; the page around it stays in English. Attributes
+    say in which language a part of the report is (`written`), or a quotation in another one (`foreign`).
+    """
+    report = past.report
+    language = report.language if report else question_language(past.question)
+
+    def foreign(citation: CitationResponse) -> Markup:
+        is_quoted = citation.sentence == citation.quotation
+        return _attributes(report.language_of(citation.number)) if report and is_quoted else Markup()
+
+    return {
+        "language": language,
+        "say": partial(message, language),
+        "place_in": place_in,
+        "written": _attributes(language if language != "en" else ""),
+        "foreign": foreign,
+    }
+
+
+def _attributes(language: str) -> Markup:
+    """Return the attributes of an element in another language than the page's, none if it is not known."""
+    tag = primary_tag(language)
+    return Markup(' lang="{}" dir="{}"').format(tag, direction_of(tag)) if tag else Markup()
 
 
 @router.get("/entries/{source}/{id}")

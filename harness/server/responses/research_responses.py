@@ -232,9 +232,9 @@ def research_fields(saved: SavedReport) -> dict[str, Any]:
     return {
         "question": saved.question,
         "remark": (report.remark or None) if report else None,
-        "sources": list(map(_source, sources)),
+        "sources": [_source(source, report.language if report else "") for source in sources],
         "limits": list(report.limits) if report else [],
-        "figures": [figure.as_dict()] if figure else [],
+        "figures": [figure.as_dict(report.language)] if report and figure else [],
         "quotations": len(report.quotations) if report else 0,
         "quotations_verified": report.verified if report else 0,
         "rounds": [round_response(number, each) for number, each in enumerate(saved.rounds, start=1)],
@@ -247,7 +247,7 @@ def research_fields(saved: SavedReport) -> dict[str, Any]:
     }
 
 
-def _source(source: CitedSource) -> SourceResponse:
+def _source(source: CitedSource, language: str) -> SourceResponse:
     read_at = iso(source.fetched_at) if source.fetched_at else None
     return SourceResponse(
         number=source.number,
@@ -255,7 +255,7 @@ def _source(source: CitedSource) -> SourceResponse:
         url=source.url,
         read_at=read_at,
         kind=source.kind,
-        about=source.described,
+        about=source.described_in(language),
     )
 
 

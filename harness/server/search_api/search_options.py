@@ -3,45 +3,21 @@
 An option that an engine does not support is refused: ignoring it would give wrong results.
 """
 
-import re
 from collections.abc import Callable
 from typing import Any
 
 from msgspec import Struct
 
-from harness.core.search_engines import alternative_specs
+from harness.core.locales import DEFAULT, locale_of, region_of, tongue_of
+from harness.core.search_engines import alternative_specs, engine_kind
 from harness.errors import InvalidInput
 from harness.settings import Settings
 
 ANY_LANGUAGE = frozenset({"", "all", "auto"})
 """Values that keep the configured language."""
 
-_LANGUAGE = re.compile("[a-z]{2,3}(-([A-Z]{2}|[A-Z][a-z]{3}))?")
 _SAFETY = ("off", "moderate", "on")
 STRICT = 2
-
-_REGIONS = frozenset(
-    """
-    ar-es at-de au-en be-fr be-nl bg-bg br-pt ca-en ca-fr ch-de ch-fr ch-it cl-es cn-zh co-es ct-ca cz-cs de-de dk-da
-    ee-et es-es fi-fi fr-fr gr-el hr-hr hu-hu id-en id-id ie-en il-he in-en it-it jp-jp kr-kr lt-lt lv-lv mx-es my-en
-    my-ms nl-nl no-no nz-en pe-es ph-en ph-tl pl-pl pt-pt ro-ro ru-ru se-sv sg-en sk-sk sl-sl th-th tr-tr ua-uk ue-es
-    uk-en us-en ve-es vn-vi xa-ar xa-en za-en
-    """.split()
-)
-"""DuckDuckGo's regions (country-language) that the setting `ddgs_region` accepts.
-
-https://duckduckgo.com/duckduckgo-help-pages/settings/params/
-"""
-_COUNTRIES = {
-    "ar": "SA", "ca": "ES", "cs": "CZ", "da": "DK", "el": "GR", "en": "US", "et": "EE", "he": "IL", "ja": "JP",
-    "ko": "KR", "ms": "MY", "nb": "NO", "sl": "SI", "sv": "SE", "tl": "PH", "uk": "UA", "vi": "VN", "zh": "CN",
-}  # fmt: skip
-"""Countries of languages whose code is not their country's."""
-_IRREGULAR = {
-    "ar-SA": "xa-ar", "ca-ES": "ct-ca", "en-GB": "uk-en", "es-US": "ue-es", "ja-JP": "jp-jp", "ko-KR": "kr-kr",
-    "nb-NO": "no-no", "sl-SI": "sl-sl", "zh-Hans": "cn-zh",
-}  # fmt: skip
-"""Regions that are not named by country code and language code."""
 
 
 class SearchOptions(Struct, frozen=True):
@@ -66,7 +42,7 @@ class SearchOptions(Struct, frozen=True):
         """
         if self.more or self.time_range or self.safety == STRICT:
             return False
-        return _normalised(self.language).partition("-")[0] in {*ANY_LANGUAGE, "en"}
+        return tongue_of(_locale(self.language)) in {"", DEFAULT}
 
 
 def engine_settings(settings: Settings, options: SearchOptions) -> tuple[tuple[str, ...], dict[str, Any]]:
@@ -76,11 +52,12 @@ def engine_settings(settings: Settings, options: SearchOptions) -> tuple[tuple[s
         InvalidInput: no such engine, no such language, or an option that one of the engines does not support.
     """
     specs = _named(settings.engine, options.engines)
-    language = _normalised(options.language)
+    language = _locale(options.language)
     changes: dict[str, Any] = {}
-    for name in dict.fromkeys(_name(each) for spec in specs for each in alternative_specs(spec)):
-        if language not in ANY_LANGUAGE:
-            changes |= _in_language(name, language, settings)
+    for each in dict.fromkeys(each for spec in specs for each in alternative_specs(spec)):
+        name = _name(each)
+        if language:
+            changes |= _in_language(each, language, settings)
         if options.time_range:
             changes |= _within(name, options.time_range)
         if options.safety is not None:
@@ -115,22 +92,6 @@ def safe_search(settings: Settings) -> int:
     return _SAFETY.index(settings.ddgs_safesearch) if "ddgs" in engine_names(settings) else 0
 
 
-def region_of(language: str, region: str = "") -> str:
-    """Return DuckDuckGo's region for a language; `region` itself if it fits a language without a country.
-
-    Raises:
-        InvalidInput: DuckDuckGo has no such region.
-    """
-    tongue, _, country = language.partition("-")
-    if not country and region.endswith(f"-{tongue}"):
-        return region
-    locale = language if country else f"{tongue}-{_COUNTRIES.get(tongue, tongue.upper())}"
-    found = _IRREGULAR.get(locale) or "-".join(reversed(locale.lower().split("-")))
-    if found not in _REGIONS:
-        raise InvalidInput(f"DuckDuckGo has no region for the language {language}; leave it out, or choose another")
-    return found
-
-
 def _can(choose: Callable[[], object]) -> bool:
     """Return whether an option is accepted."""
     try:
@@ -151,24 +112,26 @@ def _name(spec: str) -> str:
     return spec.partition(":")[0]
 
 
-def _normalised(language: str) -> str:
-    """Return a language code in the form `pt-BR` or `zh-Hans`; `PT_br` is accepted."""
-    tongue, dash, country = language.strip().replace("_", "-").partition("-")
-    spelled = tongue.lower()
-    if dash:
-        spelled += f"-{country.upper() if len(country) == 2 else country.capitalize()}"
-    if spelled not in ANY_LANGUAGE and not _LANGUAGE.fullmatch(spelled):
-        raise InvalidInput(f"{language[:50]!r} is not a language code; write it as de or pt-BR, or all")
-    return spelled
+def _locale(language: str) -> str:
+    """Return a language code as `locale_of`; "" for values that keep the configured language."""
+    return "" if language.strip().lower() in ANY_LANGUAGE else locale_of(language)
 
 
-def _in_language(name: str, language: str, settings: Settings) -> dict[str, Any]:
-    match name:
-        case "searxng":
-            return {"searxng_language": language}
-        case "ddgs" | "browser":
-            return {"ddgs_region": region_of(language, settings.ddgs_region)}
-    if language.partition("-")[0] != "en":  # many clients send it by default
+def _in_language(spec: str, language: str, settings: Settings) -> dict[str, Any]:
+    """Return the settings with which an engine searches in a language.
+
+    Raises:
+        InvalidInput: it cannot, or is set up for another language.
+    """
+    name, _, argument = spec.partition(":")
+    kind = engine_kind(spec)
+    if kind is not None and kind.language:
+        if name == "wikipedia" and argument and argument != tongue_of(language):
+            raise InvalidInput(f"the engine {spec[:50]} does not search in {language}; leave language out")
+        if name in {"ddgs", "browser"}:
+            region_of(language, settings.ddgs_region or "")
+        return {"language": language}
+    if tongue_of(language) != DEFAULT:  # many clients send it by default
         raise InvalidInput(
             f"the engine {name} does not support a language; leave language out, or choose other engines"
         )

@@ -11,14 +11,20 @@ from msgspec import Struct
 
 from harness.core.chunking import embedded_text, passages
 from harness.core.page_numbers import PageStarts, checked_starts, joined_starts, shifted_starts, starts_in
-from harness.core.text import content_words, words
+from harness.core.search_words import FORM, search_terms
 from harness.errors import EngineUnavailable
 from harness.ports import Progress, SearchResult, Vectors
 from harness.settings.code_digest import source_digest
 from harness.sources.corpus import passage_vectors
-from harness.sources.corpus.database import SCHEMA_VERSION, IndexDatabase
+from harness.sources.corpus.database import SCHEMA_VERSION, IndexDatabase, indexed
 from harness.sources.corpus.local_documents import CorpusDocument, CorpusSource, PartUnavailable
-from harness.sources.corpus.passage_ranking import PassageMatch, RankedDocument, by_words, by_words_and_meaning
+from harness.sources.corpus.passage_ranking import (
+    PassageMatch,
+    RankedDocument,
+    by_words,
+    by_words_and_meaning,
+    weighing,
+)
 
 MAX_TERMS = 64
 
@@ -36,10 +42,13 @@ FROM (
 
 
 class Meaning(Struct, frozen=True):
-    """Unit vector of a question, shape (dimension,), and the id of its embedder."""
+    """Unit vector of a question, shape (dimension,), the id of its embedder, and the question's language as a primary
+    tag, "" for English.
+    """
 
     embedder: str
     vector: Vectors
+    language: str = ""
 
 
 class CorpusIndex:
@@ -98,7 +107,8 @@ class CorpusIndex:
                 ranked = by_words(_matches(connection, expression, max_results), max_results)
             else:
                 matches = _matches(connection, expression, max_results, LEAST_MATCHES)
-                ranked = by_words_and_meaning(matches, self._near(connection, meaning), max_results)
+                weighs = weighing(meaning.embedder, meaning.language)
+                ranked = by_words_and_meaning(matches, self._near(connection, meaning), max_results, weighs)
             return [_result(connection, each) for each in ranked]
 
     def _near(self, connection: sqlite3.Connection, meaning: Meaning) -> passage_vectors.Near:
@@ -163,9 +173,11 @@ def _result(connection: sqlite3.Connection, ranked: RankedDocument) -> SearchRes
 
 
 def _add(connection: sqlite3.Connection, part: str, documents: Iterator[CorpusDocument]) -> str:
-    """Index the documents of a part; return a digest of their text, empty without text."""
+    """Index the documents of a part; return a digest of their text, empty without text. It changes with the form of
+    words if they have one: if a text is not English.
+    """
     digest = sha256()
-    any_text = False
+    any_text = any_form = False
     for document in documents:
         row = connection.execute(
             "INSERT INTO documents (part, title, href) VALUES (?, ?, ?)", (part, document.title, document.href)
@@ -174,6 +186,7 @@ def _add(connection: sqlite3.Connection, part: str, documents: Iterator[CorpusDo
         starts = starts_in((passage.text for passage in cut), document.text, document.page_starts)
         for passage, paged in zip(cut, starts, strict=True):
             any_text = True
+            any_form |= indexed(passage.text, passage.text) != passage.text
             key = passage_vectors.key_of(embedded_text(document.title, passage.section, passage.text))
             connection.execute(
                 "INSERT INTO passages (document, title, section, text, digest, pages) VALUES (?, ?, ?, ?, ?, ?)",
@@ -181,6 +194,8 @@ def _add(connection: sqlite3.Connection, part: str, documents: Iterator[CorpusDo
             )
         for field in (document.href, document.title, document.text, *map(str, document.page_starts)):
             digest.update(field.encode() + b"\0")
+    if any_form:
+        digest.update(f"words {FORM}".encode())
     return digest.hexdigest() if any_text else ""
 
 
@@ -197,8 +212,7 @@ def _forget(connection: sqlite3.Connection, part: str) -> None:
 
 def _match_expression(query: str) -> str:
     """Return an FTS5 expression that matches any of the query's words; quoting disables FTS5 operators."""
-    terms = content_words(query) or words(query)
-    return " OR ".join(f'"{term}"' for term in dict.fromkeys(terms[:MAX_TERMS]))
+    return " OR ".join(f'"{term}"' for term in search_terms(query)[:MAX_TERMS])
 
 
 def _counted(

@@ -4,14 +4,18 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from functools import lru_cache
 from pathlib import Path
 
+from harness.core.search_words import FORM, indexed_text, text_language
 from harness.errors import StoreBusy, StoreCorrupt, StoreError
 
 SCHEMA_VERSION = 3
 """Increase it when the schema or the division into passages changes: older indexes are then rebuilt, with the vectors
 of texts that stay the same.
 """
+FILE_VERSION = SCHEMA_VERSION + 100 * FORM
+"""The version in the file. It also changes with the form of words, which is not part of the keys of English corpora."""
 
 BUSY_SECONDS = 60.0
 
@@ -31,12 +35,13 @@ _SCHEMA = (
     "CREATE INDEX passages_digest ON passages (digest, document)",
     "CREATE TABLE IF NOT EXISTS vectors (embedder TEXT NOT NULL, digest BLOB NOT NULL, vector BLOB NOT NULL, "
     "PRIMARY KEY (embedder, digest)) WITHOUT ROWID",
-    "CREATE VIRTUAL TABLE words USING fts5 (title, section, text, content = 'passages', content_rowid = 'id', "
-    "tokenize = 'porter unicode61 remove_diacritics 2')",
+    "CREATE VIRTUAL TABLE words USING fts5 (title, section, text, content = '', "
+    """tokenize = "porter unicode61 remove_diacritics 2 categories 'L* M* N* Co'")""",
     "CREATE TRIGGER passages_insert AFTER INSERT ON passages BEGIN INSERT INTO words (rowid, title, section, text) "
-    "VALUES (new.id, new.title, new.section, new.text); END",
+    "VALUES (new.id, indexed(new.title, new.text), indexed(new.section, new.text), indexed(new.text, new.text)); END",
     "CREATE TRIGGER passages_delete AFTER DELETE ON passages BEGIN INSERT INTO words (words, rowid, title, section, "
-    "text) VALUES ('delete', old.id, old.title, old.section, old.text); END",
+    "text) VALUES ('delete', old.id, indexed(old.title, old.text), indexed(old.section, old.text), "
+    "indexed(old.text, old.text)); END",
 )
 
 
@@ -84,7 +89,7 @@ class IndexDatabase:
     def _prepare(self) -> None:
         try:
             with self._opened() as connection:
-                ready = _schema_version(connection) == SCHEMA_VERSION
+                ready = _file_version(connection) == FILE_VERSION
         except sqlite3.DatabaseError as error:
             if _primary(error) not in _DAMAGED:
                 raise
@@ -105,6 +110,7 @@ class IndexDatabase:
     def _opened(self) -> "closing[sqlite3.Connection]":
         connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
         try:
+            connection.create_function("indexed", 2, indexed, deterministic=True)
             connection.execute("PRAGMA synchronous = OFF")  # a copy: rebuilt if a power cut damages it
         except sqlite3.DatabaseError:
             connection.close()
@@ -127,19 +133,25 @@ class IndexDatabase:
             ) from error
 
 
+@lru_cache(maxsize=1)  # the index of words asks for the same text again
+def indexed(part: str, passage: str) -> str:
+    """Return a part of a passage, as its title, as the index of words holds it: by the language of the passage."""
+    return indexed_text(part, text_language(passage))
+
+
 def _create(connection: sqlite3.Connection) -> None:
     with connection:
         connection.execute("BEGIN IMMEDIATE")
-        if _schema_version(connection) == SCHEMA_VERSION:
+        if _file_version(connection) == FILE_VERSION:
             return  # another process was faster
         for table in ("words", "passages", "documents", "parts"):
             connection.execute(f"DROP TABLE IF EXISTS {table}")
         for statement in _SCHEMA:
             connection.execute(statement)
-        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        connection.execute(f"PRAGMA user_version = {FILE_VERSION}")
 
 
-def _schema_version(connection: sqlite3.Connection) -> int:
+def _file_version(connection: sqlite3.Connection) -> int:
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     return version
 

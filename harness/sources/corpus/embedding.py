@@ -58,7 +58,7 @@ class VectorMaker:
             keys = passage_vectors.missing_keys(connection, embedder)
             if not keys:
                 return 0
-            known = shipped(embedder)
+            known = shipped(embedder, self._embedder.dimension)
             if found := {key: known[key] for key in keys if key in known}:
                 passage_vectors.keep(connection, embedder, found)
         return len(keys) - len(found)

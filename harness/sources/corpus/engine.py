@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from harness.core.foreign_text import foreign_language
 from harness.core.keys import digest_of
+from harness.core.multilingual_vectors import understands
 from harness.core.text import one_line
 from harness.errors import EmbeddingError, EngineUnavailable, InvalidInput, StoreCorrupt, StoreError
 from harness.ports import Embedder, Progress, SearchResult
@@ -58,9 +60,10 @@ class Corpus:
     """A `SearchEngine` over an index of local text, updated when it is opened.
 
     With an `embedder` it searches by words and meaning (`mode` in its options: "hybrid") if every passage has a vector
-    on opening, else by words only ("words"); an open corpus keeps its mode. On opening it takes the vectors that ship
-    with the program and makes up to `EMBED_AT_ONCE` others if the caller `waits`, else up to `EMBED_IN_PASSING`. The
-    rest is made by `embed` and in the background of searches, for the next opening.
+    on opening, else by words only ("words"); an open corpus keeps its mode, but a question whose language the embedder
+    does not understand is searched by words only. On opening it takes the vectors that ship with the program and makes
+    up to `EMBED_AT_ONCE` others if the caller `waits`, else up to `EMBED_IN_PASSING`. The rest is made by `embed` and
+    in the background of searches, for the next opening.
 
     A change of text or mode changes `options`, and so every cache key. A damaged index is rebuilt.
 
@@ -143,10 +146,12 @@ class Corpus:
         return True
 
     def _meaning(self, query: str) -> Meaning | None:
-        if self._embedder is None:
+        language = foreign_language(query)
+        if self._embedder is None or not understands(self._embedder.id, language):
             return None
         try:
-            return Meaning(self._embedder.id, self._embedder.embed([query])[0])
+            vector = self._embedder.embed([query])[0]
+            return Meaning(self._embedder.id, vector, language)
         except EmbeddingError as error:
             raise EngineUnavailable(f"the question cannot be embedded: {error}") from error
 

@@ -75,7 +75,7 @@ class Arxiv:
         """See `SearchEngine.search`."""
         # Only letters, digits, underscores and apostrophes remain, in lower case: no operator, quotation mark,
         # parenthesis, field or hyphen (which excludes the word after it).
-        found = list(dict.fromkeys(content_words(query) or words(query)))[:MAX_WORDS]
+        found = list(dict.fromkeys(content_words(query, whole=True) or words(query, whole=True)))[:MAX_WORDS]
         if not found or 0 < self._filters.until < _FIRST_YEAR:
             return []
         limit = min(max_results, MAX_RESULTS)

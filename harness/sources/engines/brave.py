@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 from msgspec import Struct
 
 from harness.core.keys import MAX_QUERY_CHARS
+from harness.core.locales import country_of, specific, tongue_of
 from harness.core.text import clean
 from harness.errors import EngineUnavailable
 from harness.ports import SearchResult
@@ -39,6 +40,23 @@ _DASHBOARD = "https://api-dashboard.search.brave.com"
 _PER_PAGE = 20
 _MAX_CHARS, _MAX_WORDS = 400, 50
 """Limits of a query."""
+_LANGUAGES = frozenset(
+    """
+    ar bg bn ca cs da de en en-gb es et eu fi fr gl gu he hi hr hu is it jp kn ko lt lv ml mr ms nb nl pa pl pt-br
+    pt-pt ro ru sk sl sr sv ta te th tr uk vi zh-hans zh-hant
+    """.split()
+)
+"""Values of `search_lang`; others are refused."""
+_CODES = {
+    "ja": "jp", "no": "nb", "pt": "pt-pt", "zh": "zh-hans", "zh-cn": "zh-hans", "zh-hk": "zh-hant", "zh-tw": "zh-hant",
+}  # fmt: skip
+"""Values that are not the language's code."""
+_COUNTRIES = frozenset(
+    """
+    AR AT AU BE BR CA CH CL CN DE DK ES FI FR GB HK ID IN IT JP KR MX MY NL NO NZ PH PL PT RU SA SE TR TW US ZA
+    """.split()
+)
+"""Values of `country`, besides `ALL`."""
 
 
 class _Profile(Struct):
@@ -88,7 +106,8 @@ class Brave:
     """Search the web, most relevant first; at most `MAX_RESULTS`, from pages of 20. A result's body is its description
     and up to five more excerpts of the page, with empty lines between them.
 
-    `timeout` is in seconds, for each page. If a plan allows one request a second, `sleep` waits between two pages.
+    `language` is a code such as `de` or `pt-BR`; pages in it and of its country come first. `timeout` is in seconds,
+    for each page. If a plan allows one request a second, `sleep` waits between two pages.
 
     Raises:
         InvalidInput: no key or one of another form, or `base_url` is not an http(s) URL.
@@ -100,6 +119,7 @@ class Brave:
         self,
         *,
         api_key: str | None,
+        language: str = "",
         timeout: float = 10.0,
         base_url: str = BASE_URL,
         sleep: Callable[[float], object] = time.sleep,
@@ -108,7 +128,8 @@ class Brave:
         self._key = key_of(api_key, "brave_api_key", _DASHBOARD)
         self._timeout = timeout
         self._sleep = sleep
-        self.options = options_of(self._url, BASE_URL)
+        self._locale = _locale(language)
+        self.options = options_of(self._url, BASE_URL, **self._locale)
 
     def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
         """See `SearchEngine.search`. If a later page fails, the results until then are returned.
@@ -149,6 +170,7 @@ class Brave:
             "offset": str(offset),
             "extra_snippets": "true",
             "result_filter": "query,web",
+            **self._locale,
         }
         # Brave Search refuses every other Accept (HTTP 422), also lists that have this type in them.
         headers = {"X-Subscription-Token": self._key, "Accept": "application/json"}
@@ -169,6 +191,16 @@ class Brave:
                 f"{_WHO} has no requests left for this key; raise its limit at {_DASHBOARD}, or use another engine"
             )
         refuse(_WHO, answer, shown(error.detail, self._key))
+
+
+def _locale(language: str) -> dict[str, str]:
+    """Return the parameters for a language: its code, if Brave Search knows it, and its country."""
+    if not language:
+        return {}
+    lowered, tongue, country = language.lower(), tongue_of(language), country_of(language)
+    codes = (_CODES.get(lowered, lowered), _CODES.get(tongue, tongue))
+    code = next((each for each in codes if each in _LANGUAGES), "")
+    return ({"search_lang": code} if code else {}) | {"country": country if country in _COUNTRIES else "ALL"}
 
 
 def _items(reply: _Reply) -> list[_Item]:
@@ -194,5 +226,5 @@ def _second_is_used(answer: HttpResponse) -> bool:
 
 
 def from_settings(_argument: str, settings: Settings) -> Brave:
-    """Return the engine with the key of the settings."""
-    return Brave(api_key=settings.brave_api_key, timeout=settings.search_timeout)
+    """Return the engine with the key and the language of the settings."""
+    return Brave(api_key=settings.brave_api_key, language=specific(settings.language), timeout=settings.search_timeout)

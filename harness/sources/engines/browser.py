@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from harness.core.keys import MAX_QUERY_CHARS
+from harness.core.locales import DEFAULT_REGION, region_of
 from harness.core.text import clean, one_line
 from harness.errors import EngineUnavailable, InvalidInput, RateLimited, SearchError
 from harness.ports import SearchResult
@@ -21,7 +22,7 @@ from harness.settings import Settings
 from harness.sources.http.request import base_address, origin, web_address
 
 BASE_URL = "https://html.duckduckgo.com/html"
-DEFAULTS: Mapping[str, Any] = {"base_url": BASE_URL, "region": "us-en", "timelimit": None}
+DEFAULTS: Mapping[str, Any] = {"base_url": BASE_URL, "region": DEFAULT_REGION, "timelimit": None}
 MAX_PAGES = 5
 MAX_PAGE_CHARS = 5_000_000
 
@@ -286,7 +287,7 @@ def from_settings(_argument: str, settings: Settings) -> Browser:
     return Browser(
         headless=settings.browser_headless,
         executable=settings.browser_executable,
-        region=settings.ddgs_region,
+        region=settings.ddgs_region or region_of(settings.language),
         timelimit=settings.ddgs_timelimit,
         timeout=settings.browser_timeout,
     )

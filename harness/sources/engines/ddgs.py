@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from harness.core.locales import DEFAULT_REGION, region_of
 from harness.core.text import clean
 from harness.errors import EngineUnavailable, InvalidInput, RateLimited, SearchError
 from harness.ports import SearchResult
@@ -17,7 +18,7 @@ from harness.sources.http.request import web_address
 
 DEFAULTS: Mapping[str, Any] = {
     "backends": ("duckduckgo",),
-    "region": "us-en",
+    "region": DEFAULT_REGION,
     "safesearch": "moderate",
     "timelimit": None,
 }
@@ -167,7 +168,7 @@ def from_settings(_argument: str, settings: Settings) -> DuckDuckGo:
     """Return the engine that the settings describe."""
     return DuckDuckGo(
         backends=settings.ddgs_backends,
-        region=settings.ddgs_region,
+        region=settings.ddgs_region or region_of(settings.language),
         safesearch=settings.ddgs_safesearch,
         timelimit=settings.ddgs_timelimit,
         proxy=settings.proxy,

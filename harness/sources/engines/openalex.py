@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 from msgspec import Struct
 from msgspec.structs import replace
 
+from harness.core.locales import specific, tongue_of
 from harness.core.text import clean, one_line, words
 from harness.errors import InvalidInput, RateLimited
 from harness.ports import SearchResult
@@ -109,7 +110,8 @@ class OpenAlex:
     """Search titles, abstracts and full texts of scholarly works, most relevant first; at most `MAX_RESULTS`. All words
     of a query must be found. A result's body is the abstract; it is empty where the publisher withholds it.
 
-    Filters: years, `open` (free to read) and `field` (one of `FIELDS`, or words that only one of them has). Without an
+    Filters: years, `open` (free to read) and `field` (one of `FIELDS`, or words that only one of them has). With a
+    `language` (ISO 639-1) only works that OpenAlex takes to be written in it are found. Without an
     `api_key` OpenAlex allows about 100 searches a day, with a free one 1,000. `contact` is an address to send along.
     `timeout` is in seconds.
 
@@ -123,6 +125,7 @@ class OpenAlex:
         self,
         *,
         filters: Filters = NO_FILTERS,
+        language: str = "",
         api_key: str | None = None,
         contact: str | None = None,
         timeout: float = 10.0,
@@ -133,8 +136,10 @@ class OpenAlex:
         self._key = key_of(api_key, "openalex_api_key")
         self._headers = {**identified(contact), **({"Authorization": f"Bearer {self._key}"} if self._key else {})}
         self._timeout = timeout
-        self._filters = _filter_parameters(filters)
-        self.options = options_of(self._url, BASE_URL, **filters.options)
+        self._filters = _filter_parameters(filters, language)
+        self.options = options_of(
+            self._url, BASE_URL, **filters.options, **({"language": language} if language else {})
+        )
 
     def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
         """See `SearchEngine.search`.
@@ -218,18 +223,20 @@ def _field_of_research(name: str) -> str:
     return found[0] if name else ""
 
 
-def _filter_parameters(filters: Filters) -> Mapping[str, str]:
-    """Return filters as the parameter `filter`, a list of conditions that all hold."""
+def _filter_parameters(filters: Filters, language: str) -> Mapping[str, str]:
+    """Return filters and language as the parameter `filter`, a list of conditions that all hold."""
     conditions = filters.years("from_publication_date:{}-01-01", "to_publication_date:{}-12-31")
     conditions += ["open_access.is_oa:true"] if filters.open else []
     conditions += [f"primary_topic.field.id:{_FIRST_FIELD_ID + FIELDS.index(filters.field)}"] if filters.field else []
+    conditions += [f"language:{language}"] if language else []
     return {"filter": ",".join(conditions)} if conditions else {}
 
 
 def from_settings(argument: str, settings: Settings) -> OpenAlex:
-    """Return the engine with the filters in `argument`."""
+    """Return the engine with the filters in `argument` and the language of the settings."""
     return OpenAlex(
         filters=filters_of("openalex", argument, ("years", "open", "field")),
+        language=tongue_of(specific(settings.language)),
         api_key=settings.openalex_api_key,
         contact=settings.contact_email,
         timeout=settings.search_timeout,

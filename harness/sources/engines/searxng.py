@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from harness.core.keys import MAX_QUERY_CHARS, canonical_url
+from harness.core.locales import ANY
 from harness.core.text import clean, one_line, shorten
 from harness.errors import EngineUnavailable, InvalidInput, SearchError
 from harness.ports import SearchResult
@@ -138,9 +139,10 @@ def _all_failed(page: _Page) -> EngineUnavailable:
 
 def from_settings(address: str, settings: Settings) -> Searxng:
     """Return the engine at `address`, else at that of the settings."""
+    requested = "auto" if settings.language == ANY else settings.language
     return Searxng(
         address or settings.searxng_url or "",
-        language=settings.searxng_language,
+        language=requested if settings.searxng_language == "auto" else settings.searxng_language,
         time_range=settings.searxng_time_range,
         timeout=settings.search_timeout,
     )

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 import msgspec
 from msgspec import Struct
 
+from harness.core.locales import country_of, specific, tongue_of
 from harness.core.text import clean, one_line
 from harness.errors import EngineUnavailable
 from harness.ports import SearchResult
@@ -37,6 +38,11 @@ _WHO = "serper.dev"
 _PER_PAGE = 10
 _MAX_QUERY_CHARS = 2_048
 """Limit of Google."""
+_CODES = {
+    "fil": "tl", "he": "iw", "pt-BR": "pt-br", "pt-PT": "pt-pt", "zh": "zh-cn", "zh-CN": "zh-cn", "zh-HK": "zh-tw",
+    "zh-Hans": "zh-cn", "zh-Hant": "zh-tw", "zh-TW": "zh-tw",
+}  # fmt: skip
+"""Google's codes of languages that are not the language's own."""
 _DAY = re.compile(r"([A-Z][a-z]{2})[a-z]{0,6}\.? ([0-9]{1,2}), ([0-9]{4})")
 _MONTHS: Mapping[str, int] = MappingProxyType(
     {name: number for number, name in enumerate("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(), start=1)}
@@ -65,6 +71,7 @@ class Serper:
     """Search Google, most relevant first; at most `MAX_RESULTS`, from pages of 10. Each page costs one credit. The
     answer that Google shows above its results is the first result, if it names its source.
 
+    `language` is a code such as `de` or `pt-BR`: the language of Google's pages and the country to search from.
     `timeout` is in seconds, for each page.
 
     Raises:
@@ -73,11 +80,16 @@ class Serper:
 
     name = "serper"
 
-    def __init__(self, *, api_key: str | None, timeout: float = 10.0, base_url: str = BASE_URL) -> None:
+    def __init__(
+        self, *, api_key: str | None, language: str = "", timeout: float = 10.0, base_url: str = BASE_URL
+    ) -> None:
         self._url = base_address(base_url, "the URL of serper.dev")
         self._key = key_of(api_key, "serper_api_key", "https://serper.dev")
         self._timeout = timeout
-        self.options = options_of(self._url, BASE_URL)
+        code = _CODES.get(language) or tongue_of(language)
+        values = {"hl": code, "gl": country_of(language).lower()} if language else {}
+        self._locale = {name: value for name, value in values.items() if value}
+        self.options = options_of(self._url, BASE_URL, **self._locale)
 
     def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
         """See `SearchEngine.search`. If a later page fails, the results until then are returned.
@@ -101,7 +113,7 @@ class Serper:
             RateLimited, InvalidInput, EngineUnavailable: no response, another response, or serper.dev refuses.
         """
         # No `num`: Google has pages of 10 only, and free accounts are refused a larger one.
-        request = {"q": text, "page": number}
+        request = {"q": text, "page": number, **self._locale}
         answer = ask(_WHO, f"{self._url}/search", json=request, headers={"X-API-KEY": self._key}, timeout=self._timeout)
         if answer.status != 200:
             self._refuse(answer)
@@ -147,5 +159,7 @@ def _date(text: str | None) -> str:
 
 
 def from_settings(_argument: str, settings: Settings) -> Serper:
-    """Return the engine with the key of the settings."""
-    return Serper(api_key=settings.serper_api_key, timeout=settings.search_timeout)
+    """Return the engine with the key and the language of the settings."""
+    return Serper(
+        api_key=settings.serper_api_key, language=specific(settings.language), timeout=settings.search_timeout
+    )

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 from msgspec import Struct
 
+from harness.core.locales import tongue_of
 from harness.errors import InvalidInput, RateLimited
 from harness.ports import SearchResult
 from harness.settings import Settings
@@ -35,6 +36,8 @@ from harness.sources.http.request import HttpResponse, ask, base_address
 
 BASE_URL = "https://api.stackexchange.com/2.3"
 SITE = "stackoverflow"
+SITES = {language: f"{language}.stackoverflow" for language in ("es", "ja", "pt", "ru")}
+"""Stack Overflow in other languages."""
 MAX_RESULTS = 100
 MAX_ANSWERS = 2
 """Answers of one question in a result's body."""
@@ -221,5 +224,6 @@ def _date(seconds: int | None) -> str:
 
 
 def from_settings(site: str, settings: Settings) -> StackExchange:
-    """Return the engine for `site`, else Stack Overflow."""
-    return StackExchange(site or SITE, api_key=settings.stackexchange_key, timeout=settings.search_timeout)
+    """Return the engine for `site`, else Stack Overflow, in the language of the settings if there is one."""
+    site = site or SITES.get(tongue_of(settings.language), SITE)
+    return StackExchange(site, api_key=settings.stackexchange_key, timeout=settings.search_timeout)

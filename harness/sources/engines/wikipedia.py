@@ -12,6 +12,7 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Struct
 
+from harness.core.locales import specific, tongue_of
 from harness.core.text import clean, one_line
 from harness.errors import EngineUnavailable, InvalidInput, RateLimited
 from harness.ports import SearchResult
@@ -19,6 +20,8 @@ from harness.settings import Settings
 from harness.sources.http.request import ask, base_address, check_status
 
 LANGUAGE = "en"
+_CODES = {"fil": "tl", "nb": "no"}
+"""Codes of Wikipedias that are not the language's."""
 MAX_RESULTS = 40
 MAX_BODY_CHARS = 10_000
 
@@ -138,5 +141,6 @@ def _plain(snippet: str) -> str:
 
 
 def from_settings(language: str, settings: Settings) -> Wikipedia:
-    """Return the engine for `language`, else English."""
-    return Wikipedia(language or LANGUAGE, timeout=settings.search_timeout)
+    """Return the engine for `language`, else for that of the settings, else English."""
+    requested = tongue_of(specific(settings.language)) or LANGUAGE
+    return Wikipedia(language or _CODES.get(requested, requested), timeout=settings.search_timeout)

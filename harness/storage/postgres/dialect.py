@@ -17,6 +17,8 @@ TOOL_TABLE = '"Research_Cache"'
 _TOOL_NAMES = {"tenant": "tenant_id", "key": "cache_key"}
 JSON_COLUMNS = {"query_params", "result_data"}
 TIMES = ("created_at", "expires_at", "last_used_at")
+MAX_WORDS_CHARS = 100_000
+"""Characters of a column that are found by words: PostgreSQL limits what one row may hold."""
 
 # PostgreSQL's text holds any character but NUL: it is written as an escape, and the escape's own character as another.
 _ESCAPE = "\x1b"
@@ -130,8 +132,10 @@ class PostgresTable:
 
     @cached_property
     def upsert(self) -> str:
-        """Insert or replace one row, under a new `seq`; values are bound in the order of `Table.stored`."""
-        names = [self.column(name) for name in self.stored]
+        """Insert or replace one row, under a new `seq`; values are bound in the order of `Table.stored`, then those of
+        `words`.
+        """
+        names = [*map(self.column, self.stored), *self._words]
         changes = ", ".join(f"{name} = EXCLUDED.{name}" for name in names[2:])
         return (
             f"{self._insert} ON CONFLICT ({self.column('tenant')}, {self.column('key')}) "
@@ -140,14 +144,30 @@ class PostgresTable:
 
     @cached_property
     def insert_new(self) -> str:
-        """Insert one row where there is none; values are bound in the order of `Table.stored`."""
+        """Insert one row where there is none; values are bound as for `upsert`."""
         return f"{self._insert} ON CONFLICT DO NOTHING"
 
     @cached_property
     def _insert(self) -> str:
-        names = ", ".join(self.column(name) for name in self.stored)
-        values = ", ".join(self._write(name, at) for at, name in enumerate(self.stored, start=1))
-        return f"INSERT INTO {self.name} ({names}) VALUES ({values})"
+        names = ", ".join((*map(self.column, self.stored), *self._words))
+        values = [self._write(name, at) for at, name in enumerate(self.stored, start=1)]
+        if self._words:
+            values.append(self.words(len(values) + 1))
+        return f"INSERT INTO {self.name} ({names}) VALUES ({', '.join(values)})"
+
+    @property
+    def _words(self) -> tuple[str, ...]:
+        """The column that words are found in, if the table has one."""
+        return ("words",) if self.declared.words else ()
+
+    def words(self, first: int) -> str:
+        """Return the expression for the words of a row, those of the first column the weightiest; `indexed_texts` of
+        the word columns are bound from `$first` on.
+        """
+        return " || ".join(
+            f"setweight(to_tsvector('english', left(${at}::text, {MAX_WORDS_CHARS})), '{weight}')"
+            for at, (_, weight) in enumerate(zip(self.declared.words, "ABCD", strict=False), start=first)
+        )
 
 
 POSTGRES_TABLES: Mapping[str, PostgresTable] = {name: PostgresTable(table) for name, table in TABLES.items()}

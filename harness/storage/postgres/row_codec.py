@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from harness.core.entries import Entry, Outline
 from harness.core.keys import canonical_json
+from harness.core.search_words import indexed_texts
 from harness.storage.checksums import checked, checksums
 from harness.storage.postgres.dialect import JSON_COLUMNS, escaped, text_of, unescaped
 from harness.storage.tables import TABLES, TOOLS, Table
@@ -22,7 +23,7 @@ class RowCodec:
         self._numbers = {column.split()[0] for column in declared.own if "INTEGER" in column}
 
     def values(self, tenant: str, entry: Entry) -> tuple[Any, ...]:
-        """Return what the entry's row holds, in the order of `Table.stored`."""
+        """Return what the entry's row holds, in the order of `Table.stored`, then the texts that words are found in."""
         embedding = vector_text(entry.embedding)
         own = (escaped(value) if isinstance(value, str) else value for value in entry.own)
         # the tool table keeps microseconds; rounded here, they are the same when they are read
@@ -36,7 +37,15 @@ class RowCodec:
             embedding,
             entry.embedder if embedding else None,
             *checksums(self.declared, tenant, self._settled(held)),
+            *self._words(entry),
         )
+
+    def _words(self, entry: Entry) -> list[str]:
+        if not self.declared.words:
+            return []
+        named = {**dict(zip(self.declared.own_names, entry.own, strict=True)), self.declared.text: entry.text}
+        texts = (escaped(named[name]) for name in self.declared.words)
+        return indexed_texts(named.get("language") or "", texts)
 
     def _settled(self, entry: Entry) -> Entry:
         """Return the entry as its checksum sees it: the same before it is put and after it was read."""

@@ -7,11 +7,13 @@ named in `harness.tenant`, and none while it has named none. Superusers, whom Po
 """
 
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 from msgspec import Struct
 
+from harness.core.search_words import indexed_texts
 from harness.core.tables import LIBRARY
 from harness.errors import MigrationError, StoreCorrupt
 from harness.storage.postgres.dialect import POSTGRES_TABLES, TENANTS, USERS
@@ -28,6 +30,8 @@ ROLE = "harness_access"
 RECORD = "harness_migrations"
 OWN_SCHEMA = "options=-csearch_path%3Dharness,public"
 """In the address of a database, this makes the tables in the schema `harness`; `public` is where pgvector is."""
+_BATCH = 1_000
+"""Rows that a migration reads at once."""
 _LOCK = 0x6861726E657373
 """Number of the advisory lock for migrations: "harness" in ASCII."""
 
@@ -121,10 +125,32 @@ _BEFORE = (
 
 
 class PostgresMigration(Struct, frozen=True):
-    """One named step."""
+    """One named step: statements, and then a change of rows that SQL cannot make."""
 
     name: str
     statements: tuple[str, ...]
+    change: Callable[[Any], None] | None = None
+
+
+def _write_words(connection: Any) -> None:
+    """Write the words of all passages again that the index holds in another form than they have.
+
+    Row-level security is off meanwhile: no other process sees the table before the transaction ends.
+    """
+    table = POSTGRES_TABLES[LIBRARY]
+    texts = ", ".join(table.declared.words)
+    connection.execute(f"ALTER TABLE {table.name} NO FORCE ROW LEVEL SECURITY, DISABLE ROW LEVEL SECURITY")
+    select = f"SELECT seq, {table.declared.language}, {texts} FROM {table.name} WHERE seq > $1 ORDER BY seq LIMIT $2"
+    update = f"UPDATE {table.name} SET words = {table.words(2)} WHERE seq = $1"
+    last = 0
+    while rows := connection.execute(select, (last, _BATCH), binary=True).fetchall():
+        for seq, language, *held in rows:
+            plain = [(text or b"").decode() for text in held]
+            words = indexed_texts((language or b"").decode(), plain)
+            if words != plain:
+                connection.execute(update, (seq, *words))
+        last = rows[-1][0]
+    connection.execute(f"ALTER TABLE {table.name} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY")
 
 
 _FIRST = (
@@ -167,6 +193,11 @@ MIGRATIONS = (
     ),
     PostgresMigration("0007-library-passages", _made(LIBRARY)),
     PostgresMigration("0008-languages", added_statements(POSTGRES_TABLES[LIBRARY])),
+    PostgresMigration(
+        "0009-words-of-any-language",
+        (f"ALTER TABLE {LIBRARY} ALTER COLUMN words DROP EXPRESSION IF EXISTS",),
+        _write_words,
+    ),
 )
 
 
@@ -228,6 +259,8 @@ def migrate(connection: Any) -> None:
                     continue
                 for statement in migration.statements:
                     connection.execute(statement)
+                if migration.change is not None:
+                    migration.change(connection)
                 connection.execute(f"INSERT INTO {RECORD} VALUES ($1, $2)", (migration.name, time.time()))
     except (psycopg.errors.FeatureNotSupported, psycopg.errors.UndefinedFile) as error:
         raise MigrationError("the server has no pgvector; install the extension `vector` on it") from error

@@ -3,8 +3,6 @@
 from harness.storage.postgres.dialect import JSON_COLUMNS, TENANTS, TIMES, USERS, PostgresTable
 from harness.storage.tables import CHECKSUMS, TOKENS
 
-MAX_WORDS_CHARS = 100_000
-"""Characters of a column that are found by words: PostgreSQL limits what one row may hold."""
 _CHECKSUM_COLUMNS = tuple(f"{name} BIGINT" for name in CHECKSUMS)
 _TYPES = {"INTEGER": "BIGINT", "TEXT": 'TEXT COLLATE "C"'}
 
@@ -25,7 +23,7 @@ def create_statements(table: PostgresTable) -> tuple[str, ...]:
         f"{declared.payload} {'JSONB' if declared.payload in JSON_COLUMNS else 'TEXT'} NOT NULL",
         *map(_own_column, declared.own),
         *(f"{name} {times}{_default(table, name)}" for name in TIMES),
-        *_word_columns(declared.words),
+        *(("words tsvector",) if declared.words else ()),
         "embedding vector",
         'embedder TEXT COLLATE "C"',
         *_CHECKSUM_COLUMNS,
@@ -62,17 +60,6 @@ def added_statements(table: PostgresTable) -> tuple[str, ...]:
 def index_statement(table: PostgresTable, name: str, columns: tuple[str, ...]) -> str:
     """Return the statement that creates an index of these columns."""
     return f'CREATE INDEX "{table.bare_name}_{name}" ON {table.name} ({", ".join(columns)})'
-
-
-def _word_columns(columns: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the column that holds the words of others, those of the first one weightier."""
-    if not columns:
-        return ()
-    weighed = (
-        f"setweight(to_tsvector('english', left({column}, {MAX_WORDS_CHARS})), '{weight}')"
-        for column, weight in zip(columns, "ABCD", strict=False)
-    )
-    return (f"words tsvector GENERATED ALWAYS AS ({' || '.join(weighed)}) STORED",)
 
 
 def _default(table: PostgresTable, name: str) -> str:

@@ -9,6 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from harness.core.search_words import FORM, indexed_texts
 from harness.storage.forks import section
 from harness.storage.sqlite.database import Database
 from harness.storage.tables import TABLES
@@ -29,6 +30,8 @@ _DAMAGE = (sqlite3.Error, UnicodeDecodeError, TypeError, ValueError)
 """Errors of an index with damaged bytes; `sqlite3` raises the last three for damaged texts and numbers."""
 _UNQUOTABLE = {ord('"'): " ", 0: " "}
 _INDEXED = "CREATE TABLE IF NOT EXISTS indexed (name TEXT PRIMARY KEY, upto INTEGER, newest TEXT, rows INTEGER)"
+TOKENIZER = "porter unicode61 remove_diacritics 2 categories 'L* M* N* Co'"
+"""The default but for marks (M*), which are parts of words: without vowel signs, a Hindi word is a row of letters."""
 
 
 class WordSearch:
@@ -146,11 +149,11 @@ class WordSearch:
             _run(
                 index,
                 f"CREATE VIRTUAL TABLE IF NOT EXISTS {name} USING fts5 ({', '.join(columns)}, content = '', "
-                "tokenize = 'porter unicode61 remove_diacritics 2')",
+                f'tokenize = "{TOKENIZER}")',
             )
             upto, _, held = self._reach(index, name)  # another process may have been faster
             sql = (
-                f"SELECT seq, key, created_at, {', '.join(columns)} FROM {table} "
+                f"SELECT seq, key, created_at, {TABLES[table].language}, {', '.join(columns)} FROM {table} "
                 f"WHERE tenant = ? AND seq > ? ORDER BY seq LIMIT {BATCH}"
             )
             found = self._connections.fetch_all(sql, (tenant, upto))
@@ -159,7 +162,9 @@ class WordSearch:
             marks = ", ".join("?" * (len(columns) + 1))
             insert = f"INSERT INTO {name} (rowid, {', '.join(columns)}) VALUES ({marks})"
             with section():
-                index.executemany(insert, [(row[0], *map(_text, row[3:])) for row in found])
+                index.executemany(
+                    insert, [(row[0], *indexed_texts(_text(row[3]), map(_text, row[4:]))) for row in found]
+                )
             reached = (name, found[-1][0], _identity(*found[-1][1:3]), held + len(found))
             _run(index, "INSERT OR REPLACE INTO indexed VALUES (?, ?, ?, ?)", reached)
         return len(found) == BATCH
@@ -190,12 +195,23 @@ class WordSearch:
             if self._path is not None:
                 _run(index, "PRAGMA journal_mode = WAL")
             _run(index, _INDEXED)
+            if _run(index, "PRAGMA user_version")[0][0] != FORM:
+                _empty(index)
             yield index
 
     def _remove(self) -> None:
         if self._path is not None:
             for suffix in ("", "-wal", "-shm", "-journal"):
                 self._path.with_name(f"{self._path.name}{suffix}").unlink(missing_ok=True)
+
+
+def _empty(index: sqlite3.Connection) -> None:
+    """Drop all indexes: they hold words in another form."""
+    with _transaction(index):
+        for (name,) in _run(index, "SELECT name FROM indexed"):
+            _run(index, f"DROP TABLE IF EXISTS {_checked(name)}")
+        _run(index, "DELETE FROM indexed")
+        _run(index, f"PRAGMA user_version = {FORM}")
 
 
 @contextmanager

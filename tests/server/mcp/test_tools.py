@@ -344,6 +344,13 @@ def test_results_can_be_listed_from_an_offset(call: Call) -> None:
     assert refused(call("search", query="retries", offset=100)) == "invalid_input"
 
 
+def test_a_search_and_a_research_take_a_language(call: Call) -> None:
+    """An unknown one is refused; the corpus has none, so it answers in any."""
+    for name, arguments in (("search", {"query": "retries"}), ("research", {"question": "How do retries work?"})):
+        assert refused(call(name, **arguments, language="xx")) == "invalid_input"
+    assert payload(call("search", query="retries", language="de"))["total"] > 0
+
+
 def test_a_bug_is_reported_without_details(call: Call, app: App, caplog: pytest.LogCaptureFixture) -> None:
     """They are in the log."""
     app.__dict__["knowledge"] = None

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from harness.core.page_numbers import page_of
 from harness.errors import EngineUnavailable, InvalidInput, StoreError
 from harness.sources.corpus.corpus_index import CorpusIndex
-from harness.sources.corpus.database import SCHEMA_VERSION
+from harness.sources.corpus.database import FILE_VERSION
 from harness.sources.corpus.engine import Corpus, open_corpus
 from harness.sources.corpus.local_documents import CorpusDocument, FileSource
 from tests.sources.pages.pdf_documents import with_pages
@@ -811,7 +811,7 @@ def damage_tables(index: Path) -> None:
     """Leave a sound database of the right version without its tables."""
     index.unlink()
     connection = sqlite3.connect(index)
-    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+    connection.execute(f"PRAGMA user_version = {FILE_VERSION}")
     connection.close()
 
 

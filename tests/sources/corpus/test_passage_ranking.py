@@ -7,8 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.core.multilingual_vectors import ENCODER, ENGLISH
 from harness.sources.corpus import passage_vectors
-from harness.sources.corpus.passage_ranking import LEAST_SIMILARITY, PassageMatch, by_words, by_words_and_meaning
+from harness.sources.corpus.passage_ranking import (
+    IN_ENGLISH,
+    LEAST_SIMILARITY,
+    PassageMatch,
+    by_words,
+    by_words_and_meaning,
+    weighing,
+)
 from harness.sources.corpus.passage_vectors import Near
 
 PER_DOCUMENT = 5
@@ -58,6 +66,23 @@ def test_equal_words_are_ordered_by_meaning_and_the_reverse() -> None:
     by_cosine = by_words_and_meaning([PassageMatch(0, 0, 5.0), PassageMatch(5, 1, 5.0)], near_of({0: 0.4, 5: 0.5}), 2)
     by_score = by_words_and_meaning([PassageMatch(5, 1, 6.0), PassageMatch(0, 0, 5.0)], near_of({0: 0.5, 5: 0.5}), 2)
     assert [each.document for each in by_cosine] == [each.document for each in by_score] == [1, 0]
+
+
+def test_in_another_language_words_weigh_more_than_in_english() -> None:
+    """Vectors decide between two documents in English; with the weights for German by MiniLM, words do."""
+    matches, near = [PassageMatch(0, 0, 5.0), PassageMatch(5, 1, 1.9)], near_of({0: 0.3, 5: 0.8})
+    german, chinese = weighing(ENGLISH, "de"), weighing(f"{ENGLISH}+{ENCODER}", "zh")
+    first = [by_words_and_meaning(matches, near, 1, each)[0].document for each in (IN_ENGLISH, german)]
+    assert first == [1, 0]
+    assert german.meaning < chinese.meaning < IN_ENGLISH.meaning
+    assert weighing(ENGLISH, "") == weighing("openai:model", "de") == IN_ENGLISH
+
+
+def test_a_lower_cosine_of_the_encoder_is_near_enough() -> None:
+    """Without a word of the question, 0.25 is too little in English."""
+    near = near_of({10: 0.25})
+    assert by_words_and_meaning([], near, 1) == []
+    assert [each.document for each in by_words_and_meaning([], near, 1, weighing(ENCODER, "zh"))] == [2]
 
 
 def test_of_equals_the_first_indexed_comes_first() -> None:

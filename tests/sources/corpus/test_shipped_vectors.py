@@ -8,7 +8,9 @@ from pydoc_data.topics import topics
 import numpy as np
 import pytest
 
+from harness.core.foreign_text import is_english
 from harness.models.local.embedder import MiniLM
+from harness.models.local.multilingual import Multilingual
 from harness.ports import Vectors
 from harness.sources.corpus import shipped_vectors
 from harness.sources.corpus.engine import open_corpus
@@ -67,12 +69,29 @@ def test_most_of_the_language_reference_ships(tmp_path: Path) -> None:
 
 def test_what_ships_is_what_the_model_makes() -> None:
     """Taken or computed, a vector is the same but for the last digit that another processor may round otherwise."""
-    known, embedder = shipped(MiniLM.id), MiniLM()
+    known, embedder = shipped(MiniLM.id, MiniLM.dimension), MiniLM()
     texts = [text for text in texts_of(topics) if key_of(text) in known][::60]
     assert texts
     for text, made in zip(texts, packed(embedder.embed(texts)), strict=True):
         levels = [np.frombuffer(each[4:], np.int8).astype(int) for each in (known[key_of(text)], made)]
         assert np.abs(levels[0] - levels[1]).max() <= 1
+
+
+def test_what_ships_serves_with_the_model_for_other_languages_too() -> None:
+    """The texts are in English: their other numbers are the zeros that the joined model would store."""
+    known, embedder = shipped(Multilingual.id, Multilingual.dimension), Multilingual()
+    texts = [text for text in texts_of(topics) if key_of(text) in known][::60]
+    english = shipped(MiniLM.id, MiniLM.dimension)
+    assert known.keys() == english.keys()
+    for text, made in zip(texts, packed(embedder.embed(texts)), strict=True):
+        assert known[key_of(text)] == english[key_of(text)] + bytes(512)
+        assert len(made) == len(known[key_of(text)])
+        assert made[-512:] == bytes(512)
+
+
+def test_every_shipped_text_counts_as_english() -> None:
+    """Else its vector would be another one by the joined model."""
+    assert [text for text in texts_of(topics) if not is_english(text)] == []
 
 
 def test_a_text_that_ships_is_not_embedded(tmp_path: Path, notes: str, file: Path) -> None:

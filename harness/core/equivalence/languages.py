@@ -1,0 +1,132 @@
+"""Language of a pair of queries: English, one other language, or two different ones."""
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable
+from functools import cache, lru_cache
+from itertools import pairwise
+
+from harness.core.equivalence.lexicon import AUDIENCES, COMPOUNDING, EMPTY, IRREGULAR, SYNONYMS, WEAK
+from harness.core.equivalence.tokens import tokens_in
+from harness.core.equivalence.word_lists import LATIN, lists_of
+from harness.core.everyday_words import EVERYDAY_WORDS
+from harness.core.languages import main_script
+from harness.core.question_language import question_language
+from harness.core.text import STOP_WORDS
+
+ENGLISH = "en"
+_FOREIGN = frozenset("con da de del der des die dr el em en es est et il je la las le les los que un".split())
+"""Words among the everyday ones that are more often those of other languages."""
+_ENGLISH_TOO = frozenset(
+    "age capital cause causes costa dat eu is maximum minimum no os per plus sin sous test".split()
+)
+"""Words of other languages that English queries have, too."""
+_EVIDENCE = 1e-6
+
+
+def languages_of(a: str, b: str) -> tuple[str, ...]:
+    """Return the languages that two queries may both be in: `en`, or others, "" for one without word lists. Empty: they
+    are in two different languages.
+
+    Without letters of other alphabets or accents, and without words of another language, queries are English. In Latin
+    letters, the words of the lists decide for both together: a single query is too short.
+    """
+    a, b = (unicodedata.normalize("NFKC", text) for text in (a, b))
+    one, two = question_language(a), question_language(b)
+    plain = _is_plain(a) and _is_plain(b)
+    if plain and {one, two} <= {ENGLISH, ""}:
+        return _turned(a, b) or (ENGLISH,)
+    if plain or {main_script(a), main_script(b)} == {"LATIN"}:
+        found = _latin(a, b, plain=plain)
+        return (_turned(a, b) or found) if found == (ENGLISH,) else found
+    if {one, two} == {"zh", "ja"}:  # Japanese keywords may have no kana
+        return ("ja",)
+    return (one,) if one == two else ()
+
+
+def _is_plain(text: str) -> bool:
+    """Return whether all letters are those of English."""
+    return text.isascii() or all(char.isascii() for char in text if char.isalpha())
+
+
+def _latin(a: str, b: str, *, plain: bool) -> tuple[str, ...]:
+    one, two = _best(_evidence(a)), _best(_evidence(b))
+    if one and two and set(one).isdisjoint(two) and ENGLISH in (*one, *two):
+        return ()
+    both = _best(_evidence(a) + _evidence(b))
+    if not both:
+        return (ENGLISH,) if plain else ("",)
+    if ENGLISH in both and (plain or len(both) == 1):
+        return (ENGLISH,)
+    return tuple(language for language in both if language != ENGLISH)
+
+
+def _turned(a: str, b: str) -> tuple[str, ...]:
+    """Return the languages of a preposition, no English one, that is before different words in two queries which both
+    have these words: "treno da milano a roma" has no other sign that it is not English.
+    """
+    words_a, words_b = (tokens_in(text[:1_000], "") for text in (a, b))
+    one, two = _following(words_a), _following(words_b)
+    both = {*words_a} & {*words_b}
+    turned = (
+        word for word in sorted(one.keys() & two.keys()) if one[word] != two[word] and one[word] | two[word] <= both
+    )
+    return next((_small_words()[word] for word in turned), ())
+
+
+def _following(tokens: list[str]) -> dict[str, set[str]]:
+    """Return the words after each preposition that is no English one."""
+    found: dict[str, set[str]] = {}
+    for word, following in pairwise(tokens):
+        if word in _small_words():
+            found.setdefault(word, set()).add(following)
+    return found
+
+
+@cache
+def _small_words() -> dict[str, tuple[str, ...]]:
+    """Return the languages of prepositions in Latin letters that are no English words."""
+    english = (STOP_WORDS | EMPTY | EVERYDAY_WORDS) - _FOREIGN
+    found: dict[str, tuple[str, ...]] = {}
+    for language in LATIN:
+        for phrase, (kind, _) in lists_of(language).meanings.items():
+            word = phrase[0]
+            if len(phrase) == 1 and kind in {"directions", "relations"} and word not in english:
+                found[word] = (*found.get(word, ()), language)
+    return found
+
+
+def _best(evidence: "Counter[str]") -> tuple[str, ...]:
+    """Return the languages with the most evidence, sorted."""
+    most = max(evidence.values(), default=0.0)
+    return tuple(sorted(language for language, found in evidence.items() if found > most - _EVIDENCE))
+
+
+@lru_cache(4_096)
+def _evidence(text: str) -> "Counter[str]":
+    """Return how much shows each language: a word or letter counts 1, shared among the languages that have it."""
+    found: Counter[str] = Counter()
+    letters = {*text[:1_000]}
+    for sign in (*tokens_in(text[:1_000], ""), *(letter for letter in letters if not letter.isascii())):
+        having = _known().get(sign, ())
+        for language in having:
+            found[language] += 1 / len(having)  # type: ignore[assignment]
+    return found
+
+
+@cache
+def _known() -> dict[str, tuple[str, ...]]:
+    """Return the languages in Latin letters by their words and letters."""
+    english = STOP_WORDS | EVERYDAY_WORDS | EMPTY | WEAK | COMPOUNDING | AUDIENCES | {*IRREGULAR, *SYNONYMS}
+    known: dict[str, tuple[str, ...]] = {}
+
+    def add(language: str, words: Iterable[str]) -> None:
+        for word in {*words}:
+            if len(word) > 1 or word == "a" or not word.isascii():
+                known[word] = (*known.get(word, ()), language)
+
+    add(ENGLISH, (english - _FOREIGN) | _ENGLISH_TOO)
+    for language in LATIN:
+        lists = lists_of(language)
+        add(language, (*lists.letters, *(word for phrase in lists.meanings for word in phrase)))
+    return known

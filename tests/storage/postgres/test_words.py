@@ -1,0 +1,54 @@
+"""Words of any language in databases of older programs."""
+
+import pytest
+
+from harness.core.search_words import search_terms
+from harness.core.tables import LIBRARY
+from harness.storage.postgres.schema import RECORD
+from harness.storage.postgres.store import PostgresStore
+from tests.storage.postgres.places import ORDINARY, a_database, run
+from tests.storage.postgres.servers import Server
+from tests.storage.words import found, passage, put
+
+OLDER = (
+    f"ALTER TABLE {LIBRARY} DROP COLUMN words",
+    f"ALTER TABLE {LIBRARY} ADD COLUMN words tsvector GENERATED ALWAYS AS "
+    "(setweight(to_tsvector('english', left(title, 100000)), 'A') "
+    "|| setweight(to_tsvector('english', left(text, 100000)), 'B')) STORED",
+    f"CREATE INDEX {LIBRARY}_words ON {LIBRARY} USING gin (words)",
+    f"DELETE FROM {RECORD} WHERE name = '0009-words-of-any-language'",
+)
+
+
+@pytest.mark.parametrize("owner", ["postgres", ORDINARY])
+def test_an_older_database_finds_words_of_any_language(server: Server, owner: str) -> None:
+    """Its passages are read once, of every tenant; English words are as they were, and tenants stay apart."""
+    with a_database(server, "without_other_words", owner=owner) as url:
+        store = PostgresStore(url, busy_seconds=10)
+        put(store, passage("zh", "他喝绿茶。"), passage("en", "The libraries close.", "Towns \0"))
+        put(store, passage("ru", "новые книги"), tenant="bob")
+        store.close()
+        english = run(url, "SET harness.tenant = 'default'", f"SELECT words::text FROM {LIBRARY} WHERE key = 'en'")
+        assert english
+        run(url, *OLDER)
+        store = PostgresStore(url, busy_seconds=10)
+        assert found(store, *search_terms("绿茶")) == ["zh"]
+        assert found(store, *search_terms("library town")) == ["en"]
+        assert found(store, *search_terms("книга")) == []
+        assert found(store, *search_terms("книга"), tenant="bob") == ["ru"]
+        put(store, passage("new", "читают книгу"), tenant="bob")
+        assert sorted(found(store, *search_terms("книга"), tenant="bob")) == ["new", "ru"]
+        assert store.admin.verify(repair=False) == []
+        store.close()
+        again = run(url, "SET harness.tenant = 'default'", f"SELECT words::text FROM {LIBRARY} WHERE key = 'en'")
+        assert again == english
+        guarded = "SELECT relrowsecurity, relforcerowsecurity FROM pg_class WHERE relname = 'library_passages'"
+        assert run(url, guarded) == [(True, True)]
+
+
+def test_replaced_text_has_its_own_words(store: PostgresStore) -> None:
+    """A row is found by the words that it has now."""
+    put(store, passage("a", "绿茶"))
+    put(store, passage("a", "红酒"))
+    assert found(store, "绿茶") == []
+    assert found(store, "红酒") == ["a"]
