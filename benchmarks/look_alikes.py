@@ -9,7 +9,8 @@ One author, a language model, wrote every pair for this project, before the rule
 aside. Measured once, part 1 had 2 look-alikes of 150 served and 78 rewordings of 100 (exact only: 0). Then two rules
 were changed (prepositions that turn around in queries taken for English; "in" may be left out), so it is not unseen
 any more. The same author wrote the word lists. Part 2 is by another author, who had seen neither; measured once, after
-all changes: 2 of 300 look-alikes served (0.7 %, both taken for English), 70 of 200 rewordings (35 %). Licence: Apache-2.0, as the rest of the project.
+all changes: 2 of 300 look-alikes served (0.7 %, both taken for English), 70 of 200 rewordings (35 %). Licence:
+Apache-2.0, as the rest of the project.
 """
 
 import argparse
@@ -33,7 +34,8 @@ _FILE = Path(__file__).with_suffix(".jsonl")
 
 class Pair(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Two queries in one language; `label` 1: one answer serves both. `part` 0 is for tuning, 1 was set
-    aside, 2 is by another author."""
+    aside, 2 is by another author.
+    """
 
     language: str
     a: str

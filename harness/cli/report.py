@@ -171,7 +171,7 @@ def summary(found: "Research") -> str:
 
 
 def _outcome(found: "Research") -> Iterator[str]:
-    """Yield what was found, in the language of the question: cited sources, or those that come closest."""
+    """Yield the result in the language of the question: cited sources, or those that come closest."""
     from harness.core.question_language import question_language
     from harness.research.messages import counted, message
 

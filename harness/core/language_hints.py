@@ -43,12 +43,12 @@ _ENGLISH = """
     less let level life like likely lite lives living long look lose lost lot love mad made main make makes making man
     many map market mat may maybe mayor me mean meaning means med men min mind mine mission mod moment money month
     months more most mother motor movie much must name named names nato near need needed needs never new news next nice
-    night no nobody non nor north nothing now number numbers occasion off often oil old once one online only open order
+    night no non nor north nothing now number numbers occasion off often oil old once one online only open order
     other others our out over own page paid pan park part parts party pasta pay pays people person persona phone place
     plan play please point population power premier president price primer principal problem problems program quickly
     quotes rapid rate read reading real really reason reasons red release reserve results review right run said sale
     same samsung sauce say says school second sedan see seen sell serial serve set seven several shall she short show
-    side sign signs since single sit six size slut small so social solo some somebody someone something sometimes song
+    side sign signs since single sit six size slut small so social solo some someone something sometimes song
     soon south speak start state states station statistics still stomach stop store stories story street study stuff
     such sure symptoms tag take taken taking tall technique techniques tell ten test them then theory thing things
     think third three through till time times tips today toe together told too took top topper town treatment true try

@@ -109,8 +109,8 @@ def cached_evidence(
     parts: Sequence[str] = (),
 ) -> list[Evidence]:
     """Return what `find_evidence` returns, from the cache if it is there: embedding takes about a second. If the reader
-    does not work, nothing is refused, with a warning in the log; nor is it if neither the reader nor the vectors know
-    the question's language.
+    does not work, nothing is refused, with a warning in the log. Nothing is refused either if neither the reader nor
+    the vectors know the question's language.
 
     Raises:
         EmbeddingError: the embedder failed.
@@ -362,8 +362,8 @@ def _excerpts(
                 )
             yield Evidence(
                 tuple(likely[i].text for i in run), first.source, document, chunk, first.position,
-                round(min(1.0, max(0.0, similarity)), 4), round(score, 4), lacks, best, answering.part[likeliest], 0, held,
-                of_part, best is not None and best < share * likeliest_of_all and answering.read.issuperset(run),
+                round(min(1.0, max(0.0, similarity)), 4), round(score, 4), lacks, best, answering.part[likeliest], 0,
+                held, of_part, best is not None and best < share * likeliest_of_all and answering.read.issuperset(run),
             )  # fmt: skip
 
 

@@ -24,8 +24,8 @@ def reranked(
     question: str, found: Sequence[Found], reader: Reader, embedder: Embedder, cache: Cache, *, most: int, ttl: float
 ) -> list[Found]:
     """Return the results with the first `most` in another order: by fusion of the given ranks with those by relevance,
-    which the reader and the vectors decide (see `relevance`). The rest follows. The order comes from the cache if it is there. If reader
-    or embedder fails, the given order stays.
+    which the reader and the vectors decide (see `relevance`). The rest follows. The order comes from the cache if it is
+    there. If reader or embedder fails, the given order stays.
 
     Raises:
         StoreError: the cache cannot be read.

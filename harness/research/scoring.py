@@ -87,9 +87,7 @@ class ChunkSet:
 
     @cached_property
     def scale(self) -> float:
-        """What to multiply similarities to the question with, to compare them with limits (see
-        `multilingual_vectors.scale`).
-        """
+        """Factor of similarities to the question, to compare them with limits (see `multilingual_vectors.scale`)."""
         return scale(self.embedder.id, foreign_language(self.question))
 
     @cached_property

@@ -70,7 +70,7 @@ def test_a_model_without_a_name_is_refused(tmp_path: Path) -> None:
 
 
 def test_doctor_names_the_languages(harness: Program, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What to install for others than English; with the extra, those that it knows; a damaged one is broken."""
+    """Without the extra, the package to install; with it, the languages that it knows; a damaged one is broken."""
 
     def found() -> tuple[str, str]:
         [languages] = [each for each in harness("doctor", "--json").told["findings"] if each["name"] == "languages"]

@@ -1,4 +1,4 @@
-"""What is English for models that know English only: words, scripts, and mixtures of them."""
+"""English for models that know English only: words, scripts, and mixtures of them."""
 
 import pytest
 

@@ -46,7 +46,7 @@ def test_minilm_makes_noise_of_other_letters(embedder: str, language: str, expec
 
 
 def test_a_joined_model_knows_english_as_its_first_part() -> None:
-    """What was calibrated with that one holds for it; not the reverse, and not for a name that only begins so."""
+    """Its calibration holds for the joined one; not the reverse, and not for a name that only begins so."""
     assert knows_english_as(ENGLISH, Multilingual.id)
     assert knows_english_as(ENGLISH, ENGLISH)
     assert not knows_english_as(Multilingual.id, ENGLISH)

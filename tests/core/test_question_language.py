@@ -83,7 +83,7 @@ KEYWORDS_RIGHT = {
     "en": 12, "de": 22, "es": 25, "fr": 22, "it": 21, "pt": 25, "nl": 19, "tr": 26, "pl": 24, "sv": 20, "da": 20,
     "id": 25, "ru": 30, "uk": 25, "ar": 30, "fa": 30, "hi": 30, "zh": 30, "ja": 22, "ko": 30, "vi": 25,
 }  # fmt: skip
-"""Of 30 short queries, how many have their language, at least; nearly all others have none."""
+"""Least number of 30 short queries that have their language; nearly all others have none."""
 
 
 @pytest.mark.parametrize("language", KEYWORDS_RIGHT)

@@ -171,7 +171,7 @@ def test_a_missing_package_is_named_and_tried_again(monkeypatch: pytest.MonkeyPa
 
 
 def test_english_never_loads_the_encoder() -> None:
-    """Who asks in English pays neither its 130 MB nor its second."""
+    """English questions pay neither its 130 MB nor its second."""
     program = (
         "import sys; from harness.models.local.multilingual import Multilingual; Multilingual(); "
         "print([m for m in ('onnxruntime', 'numpy') if m in sys.modules]); "

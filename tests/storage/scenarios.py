@@ -358,7 +358,7 @@ def _command(*arguments: str) -> tuple[int, str, str]:
 
 def _refused(path: Path) -> None:
     if os.geteuid() == 0:
-        os.setuid(65_534)  # nobody: root may write whatever the mode says
+        os.setuid(65_534)  # no one: root may write whatever the mode says
     with pytest.raises(StoreError, match="--data-dir"):
         put(path, "new")
 

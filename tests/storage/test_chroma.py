@@ -470,7 +470,7 @@ def test_a_folder_that_cannot_be_removed_is_moved_aside(
     """So that a new one can be made in its place."""
 
     def refuse(*_: object, **__: object) -> None:
-        raise PermissionError("somebody has it open")
+        raise PermissionError("someone has it open")
 
     with monkeypatch.context() as patch:
         patch.setattr(shutil, "rmtree", refuse)

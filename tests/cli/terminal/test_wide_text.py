@@ -29,7 +29,7 @@ MARKS = ("\u0301", "\u0e48", "\u0e31", "\u064e", "\u05b8", "\ufe0f", "\u200d")
 
 
 class Terminal(io.StringIO):
-    """A terminal that keeps what is written to it."""
+    """A terminal that keeps its text."""
 
     def isatty(self) -> bool:
         """It is one."""
@@ -76,7 +76,7 @@ def test_no_line_of_a_table_begins_with_a_mark(script: str, columns: int, monkey
 
 @pytest.mark.parametrize("script", TEXTS)
 def test_the_line_of_progress_fits(script: str, columns: int) -> None:
-    """What is done is cut by columns, with an ellipsis."""
+    """The line of progress is cut by columns, with an ellipsis."""
     pace = Pace(0.0)
     pace.note(TEXTS[script], 3, 10, 1.0)
     terminal = Terminal()

@@ -74,7 +74,7 @@ SERVED = [
 
 
 def never(one: str, two: str) -> float:
-    """Stand in for a verifier that must not be called."""
+    """Fail, as a verifier that must not be called."""
     pytest.fail(f"a verifier that reads English read {one!r} and {two!r}")
 
 
