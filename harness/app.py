@@ -80,7 +80,7 @@ class App:
         self._replay = self.databases.replay
         base = None if lender is None else lender.sources
         self.sources: Sources = Sources(
-            settings, lambda: self.models.embedder, progress, self._library_engine, self._replay, base
+            settings, self.models.embedder_for, progress, self._library_engine, self._replay, base
         )
 
     def serving(

@@ -13,7 +13,7 @@ from harness.app import App
 from harness.core.origins import RunOrigin
 from harness.errors import InvalidInput
 from harness.identity import LOCAL
-from harness.ports import Embedder, PageReader, Progress, SearchEngine, silent
+from harness.ports import PageReader, Progress, SearchEngine, silent
 from harness.settings import Settings
 from harness.settings.mode import Mode
 from harness.sources.from_settings import Sources
@@ -36,13 +36,10 @@ class _RecordedSources(Sources):
     """Sources of an app whose only engines and page reader are those of a recorded web."""
 
     def __init__(self, app: App, web: RecordedWeb | FrozenRun) -> None:
-        def embedder() -> Embedder:
-            return app.models.embedder
-
         def library() -> SearchEngine:
             raise InvalidInput("a recorded web has no library")
 
-        super().__init__(app.settings, embedder, app.progress, library)
+        super().__init__(app.settings, app.models.embedder_for, app.progress, library)
         self._web = web
 
     @property

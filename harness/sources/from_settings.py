@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from harness.core.foreign_text import foreign_language
 from harness.core.locales import ANY, requested_language, tongue_of
 from harness.core.locales import AUTO as AUTO_LANGUAGE
 from harness.core.search_engines import AUTO, ENGINE_SPECS, LIBRARY, alternative_specs, engine_kind
@@ -26,14 +27,14 @@ KEYED = ("brave", "serper", "exa")
 
 
 class Sources:
-    """The engines and the page reader of one app. `embedder` returns the embedder for corpora, `library` the
-    engine over the library. `base` has those of another app, whose web reader is shared.
+    """The engines and the page reader of one app. `embedder` returns the embedder for a question to corpora,
+    `library` the engine over the library. `base` has those of another app, whose web reader is shared.
     """
 
     def __init__(
         self,
         settings: Settings,
-        embedder: Callable[[], Embedder],
+        embedder: Callable[[str], Embedder],
         progress: Progress,
         library: Callable[[], SearchEngine],
         replay: "Replay | None" = None,
@@ -45,7 +46,7 @@ class Sources:
         self._progress = progress
         self._replay = replay
         self._base = base
-        self._chains: dict[tuple[str, bool, str], SearchEngine] = {} if base is None else base.chains_for(settings)
+        self._chains: dict[tuple[str, bool, str, str], SearchEngine] = {} if base is None else base.chains_for(settings)
 
     @property
     def documents_folder(self) -> Path:
@@ -76,7 +77,7 @@ class Sources:
             robots=settings.robots,
         )
 
-    def chains_for(self, settings: Settings) -> dict[tuple[str, bool, str], SearchEngine]:
+    def chains_for(self, settings: Settings) -> dict[tuple[str, bool, str, str], SearchEngine]:
         """Return the chains of engines that were made, for another app; none if its settings differ."""
         return self._chains if settings == self._settings else {}
 
@@ -98,7 +99,7 @@ class Sources:
 
             return tuple(recorded_engine(engine.name, engine.options) for engine in run.engines)
         settings = in_language(self._settings, question)
-        return tuple(self._engine(spec, settings, waits=waits) for spec in self.chosen(specs, question))
+        return tuple(self._engine(spec, settings, question, waits=waits) for spec in self.chosen(specs, question))
 
     def chosen(self, specs: Sequence[str] = (), question: str = "") -> tuple[str, ...]:
         """Return the engines that `specs` (else the setting) name, with those that suit the question for `auto`.
@@ -137,7 +138,7 @@ class Sources:
 
                 source_of(argument)
             elif spec != LIBRARY:
-                self._engine(spec, settings, waits=False)
+                self._engine(spec, settings, "", waits=False)
 
     def _checked(self, specs: Sequence[str]) -> tuple[str, ...]:
         specs = tuple(specs) or self._settings.engine
@@ -146,13 +147,14 @@ class Sources:
             raise InvalidInput(f"an engine is named twice: {', '.join(specs)}")
         return specs
 
-    def _engine(self, spec: str, settings: Settings, *, waits: bool) -> SearchEngine:
+    def _engine(self, spec: str, settings: Settings, question: str, *, waits: bool) -> SearchEngine:
         if len(alternatives := alternative_specs(spec)) > 1:
             from harness.sources.engines.failover import Failover
 
-            key = (spec, waits, settings.language)
+            key = (spec, waits, settings.language, foreign_language(question))
             if key not in self._chains:  # it knows which engine failed last
-                self._chains[key] = Failover([self._engine(each, settings, waits=waits) for each in alternatives])
+                made = [self._engine(each, settings, question, waits=waits) for each in alternatives]
+                self._chains[key] = Failover(made)
             return self._chains[key]
         if spec == AUTO:
             raise InvalidInput(f"{AUTO} cannot replace another engine; give it by itself: --engine {AUTO}")
@@ -160,7 +162,7 @@ class Sources:
         if name == "corpus":
             from harness.sources.corpus.engine import open_corpus
 
-            embedder = self._embedder() if settings.corpus_meaning else None
+            embedder = self._embedder(question) if settings.corpus_meaning else None
             return open_corpus(argument, settings.data_dir / "corpora", self._progress, embedder, waits=waits)
         return self._library() if spec == LIBRARY else _remote(name, argument, settings)
 
