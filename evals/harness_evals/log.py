@@ -30,7 +30,7 @@ FIRST_WEIGHTS = {
 
 class Header(Struct, frozen=True, tag="header", tag_field="line"):
     """Settings of an evaluation: its id, start (seconds since the epoch), the tasks with a digest of each, the runs per
-    task, the settings that affect results, versions, the weights of the scorers.
+    task, the settings that affect results, versions, the weights of the scorers, the objective ("": quality alone).
     """
 
     id: str
@@ -40,6 +40,7 @@ class Header(Struct, frozen=True, tag="header", tag_field="line"):
     settings: dict[str, Any]
     versions: dict[str, str]
     weights: dict[str, float] = field(default_factory=FIRST_WEIGHTS.copy)
+    objective: str = ""
     format: int = FORMAT
 
 

@@ -127,6 +127,7 @@ class PairedRuns:
             recorded_settings(side.settings),
             {**versions(), **code},
             dict(WEIGHTS),
+            self._options.objective,
         )
 
     def _show(self, comparing: Comparing) -> None:

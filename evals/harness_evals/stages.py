@@ -6,6 +6,7 @@ A damaged file, or one whose text is another than its name says, counts as missi
 
 import gzip
 import logging
+import os
 import re
 import time
 import zlib
@@ -26,6 +27,8 @@ log = logging.getLogger(__name__)
 
 FOLDER = "stages"
 SUFFIX = ".gz"
+LOGS_READ = "logs_read"
+"""File whose time is that when all logs were read last."""
 MAX_BYTES = 2 * 2**20
 """Longest text that is stored, in UTF-8."""
 MAX_TOTAL_BYTES = 512 * 2**20
@@ -87,18 +90,36 @@ def text_of(data_dir: Path, name: str) -> str | None:
 
 
 def prune(data_dir: Path, *, now: float | None = None) -> int:
-    """Delete the texts that no log names any more, then the oldest beyond `MAX_TOTAL_BYTES`; return their number."""
+    """Delete the texts that no log names any more, then the oldest beyond `MAX_TOTAL_BYTES`; return their number. Logs
+    are read once in `GRACE_SECONDS` at most, and only while there are older texts that none of those read names.
+    """
     now = time.time() if now is None else now
-    named = {name for path in _logs(data_dir) for name in _named_in(path)}
+    stored = sorted(_files(_folder(data_dir)), reverse=True)
+    lost = {path.stem for moment, _, path in stored if moment < now - GRACE_SECONDS}
+    lost = _without_log(data_dir, lost, now) if lost else lost
     deleted, total = 0, 0
-    for moment, size, path in sorted(_files(_folder(data_dir)), reverse=True):
-        is_lost = path.stem not in named and moment < now - GRACE_SECONDS
-        if is_lost or total + size > MAX_TOTAL_BYTES:
+    for _, size, path in stored:
+        if path.stem in lost or total + size > MAX_TOTAL_BYTES:
             path.unlink(missing_ok=True)
             deleted += 1
         else:
             total += size
     return deleted
+
+
+def _without_log(data_dir: Path, texts: set[str], now: float) -> set[str]:
+    """Return the texts that no log names; none if the logs were read less than `GRACE_SECONDS` ago."""
+    read = _folder(data_dir) / LOGS_READ
+    if read.exists() and 0 <= now - read.stat().st_mtime < GRACE_SECONDS:
+        return set()
+    with suppress(OSError):  # without it, they are read again the next time
+        read.touch()
+        os.utime(read, (now, now))
+    for path in _logs(data_dir):
+        if not texts:
+            break
+        texts = texts.difference(_named_in(path))
+    return texts
 
 
 @cache

@@ -80,12 +80,14 @@ def begin(
     repeats: int,
     now: float,
     weights: Mapping[str, float] = WEIGHTS,
+    objective: str = "",
 ) -> Header:
     """Return the header of a new evaluation.
 
     Raises:
-        InvalidInput: no task, less than one run of each, or no weight counts for one of them.
+        InvalidInput: no task, less than one run of each, no weight counts for one of them, or a wrong objective.
     """
+    Objective(objective)
     if not tasks:
         raise InvalidInput("there is no task to run")
     if repeats < 1:
@@ -95,7 +97,7 @@ def begin(
     started = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
     digests = {task.id: digest_of_task(task) for task in tasks}
     name = f"{started}-{secrets.token_hex(3)}"
-    return Header(name, now, digests, repeats, recorded_settings(settings), versions(), dict(weights))
+    return Header(name, now, digests, repeats, recorded_settings(settings), versions(), dict(weights), objective)
 
 
 def resume(path: Path, tasks: Sequence[Task], settings: Settings) -> Log:
@@ -221,8 +223,14 @@ def compare(first: Log, second: Log) -> Comparison:
     return Comparison(differences, _mean(values), low, high, min(1.0, 2 * min(up, down)))
 
 
-def objectives(log: Log, objective: Objective) -> dict[str, float]:
-    """Return the mean value of an objective by task, of the runs that did not fail."""
+def objectives(log: Log) -> dict[str, float]:
+    """Return the mean value of an evaluation's objective by task, of the runs that did not fail; none without one.
+
+    Raises:
+        InvalidInput: the objective is not a formula.
+    """
+    if not (objective := Objective(log.header.objective)):
+        return {}
     found: dict[str, list[float]] = {}
     for entry in last_entries(log):
         if entry.total is not None:

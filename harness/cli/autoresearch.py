@@ -10,6 +10,7 @@ import typer
 from msgspec import to_builtins
 
 from harness.cli import completion
+from harness.cli.autoresearch_estimate import estimates, usual_seconds
 from harness.cli.autoresearch_options import BudgetOptions, CodeOptions, LoopOptions, RunnerOptions, SourceOptions
 from harness.cli.autoresearch_output import as_json as journal_as_json
 from harness.cli.autoresearch_output import confirmation_line, experiment_line, floor_line, print_journal
@@ -63,10 +64,6 @@ Examples:
   harness autoresearch confirm last --tasks-dir web
   harness autoresearch apply last
 """
-GUESS, GUESS_WITH_MODEL = 1.0, 15.0
-"""Expected seconds of a run of a task, before any was measured."""
-LOOPS_READ = 5
-"""Earlier loops to read for the time that a run takes."""
 
 commands = group("autoresearch", HELP)
 
@@ -103,7 +100,7 @@ def autoresearch(
         bars("preparing", 0, 0)
         settings = settings_for(session.load().settings)
         begun, folder, tasks, space = plan(options, source, settings)
-        usual = _usual_seconds(folder.parent, with_model=bool(settings.model))
+        usual = usual_seconds(folder.parent, with_model=bool(settings.model))
         bars.expect(usual)
         bars("preparing", 0, expected_runs(begun.options, tasks))
         limits = Budget(budget.budget_seconds, budget.budget_calls, budget.budget_tokens)
@@ -124,7 +121,8 @@ def autoresearch(
         ):
             session.note(f"loop {begun.id}; journal and results are in {folder}; stop it with `touch {folder}/stop`")
             session.note(f"if it is interrupted, continue it with `harness autoresearch --resume {begun.id}`")
-            session.note(_estimate(loop, usual))
+            for line in estimates(loop, tasks, usual, settings, named=source.proposer_model, code=code):
+                session.note(line)
             _run_loop(session, loop, bars)
     journal = read_journal(folder)
     if as_json:
@@ -258,29 +256,6 @@ def _run_loop(session: Session, loop: "Loop", bars: ProgressBars) -> None:
         session.note(floor_line(step) if isinstance(step, NoiseFloor) else experiment_line(step))
         if not isinstance(step, NoiseFloor) and loop.plateau():
             session.note(f"plateau: the last {loop.begun.options.plateau} experiments kept nothing")
-
-
-def _estimate(loop: "Loop", usual: float) -> str:
-    """Return in words what the loop may take."""
-    from harness.core.durations import spelled
-
-    live = "with live calls in every run" if loop.begun.options.fresh else "live calls only for what is not cached"
-    return f"at most {loop.runs_left:,} runs, about {spelled(max(1.0, loop.runs_left * usual))} in all; {live}"
-
-
-def _usual_seconds(folder: Path, *, with_model: bool) -> float:
-    """Return the seconds that a run of a task takes, from the newest loop with an experiment, or a guess."""
-    from harness_evals.journal import journals_in, read_journal
-
-    for each in journals_in(folder)[:LOOPS_READ]:
-        try:
-            journal = read_journal(each)
-        except InvalidInput:
-            continue
-        runs = sum(2 * made.tasks * journal.begun.options.repeats for made in journal.experiments)
-        if runs:
-            return sum(made.seconds for made in journal.experiments) / runs
-    return GUESS_WITH_MODEL if with_model else GUESS
 
 
 def _journal(session: Session, loop: str) -> "Journal":

@@ -80,9 +80,11 @@ def findings(journal: "Journal") -> list[str]:
     if not kept:
         return ["nothing was kept"] if journal.experiments else []
     lines = [f"kept: {', '.join(_number(each) for each in kept)}"]
-    if journal.confirmation is not None:
-        lines.append(confirmation_line(journal.confirmation))
-    elif not journal.is_confirmed:
+    for each in journal.confirmations:
+        earlier = ", of an earlier state" if each.experiments < kept[-1].number else ""
+        tasks = f"confirmation after {each.experiments} experiments{earlier}, on {', '.join(each.tasks)}"
+        lines.append(f"{tasks}: {confirmation_line(each)}")
+    if journal.confirmation is None and not journal.is_confirmed:
         lines.append(
             "an unconfirmed gain was measured on the loop's own tasks; whether it holds on others is not shown: "
             "`harness autoresearch confirm` tests it"

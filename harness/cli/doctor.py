@@ -153,8 +153,8 @@ def _languages(app: "App") -> Finding:
     from harness.models.local.multilingual import NOT_INSTALLED, Multilingual, UniversalEncoder, is_installed
 
     if app.models.embedder.id == MiniLM.id:
-        needed = "off by embedding_model: local:english" if is_installed() else NOT_INSTALLED
-        return "ok", f"English; {needed}, until then words decide"
+        words = "embedding_model: local:english leaves the others to words"
+        return "ok", f"English; {words if is_installed() else f'{NOT_INSTALLED}; until then words decide'}"
     if app.models.embedder.id != Multilingual.id:
         return "ok", f"those that {app.models.embedder.id} knows"
     question, answer, other = UniversalEncoder().embed(

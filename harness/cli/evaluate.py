@@ -100,7 +100,9 @@ def run(
         chosen = _tasks(",".join(header.tasks), options.tasks_dir)
     else:
         scorers = _weights(weights)
-        header = suite.begin(chosen, settings, repeats=options.repeat, now=time.time(), weights=scorers)
+        header = suite.begin(
+            chosen, settings, repeats=options.repeat, now=time.time(), weights=scorers, objective=objective
+        )
         done, path = [], folder / f"{header.id}{SUFFIX}"
     with ProgressBars() as bars, _judge(settings, judge) as grading, _executor(settings, options) as workers:
         session.note(f"evaluation {header.id}")

@@ -198,22 +198,25 @@ def _readable(paths: "Sequence[Path]") -> "Iterator[Log]":
 
 
 def show_scores(log: "Log", objective: str = "", *, as_json: bool) -> None:
-    """Print the scores of an evaluation by task, and the values of an objective, as a table or as JSON."""
+    """Print the scores of an evaluation by task, and the values of an objective, as a table or as JSON; without one,
+    those of the objective that it was run with, if any.
+    """
     from harness_evals.evaluation_names import resume_command
     from harness_evals.judge import WEIGHT as JUDGE_WEIGHT
-    from harness_evals.objective import Objective
     from harness_evals.outcome import total_cost
     from harness_evals.suite import JUDGE, objectives, summary
 
-    found, weighed = summary(log), objectives(log, Objective(objective)) if objective else {}
+    log = replace(log, header=replace(log.header, objective=objective or log.header.objective))
+    found, weighed = summary(log), objectives(log)
     if as_json:
         from harness.server.api.experiments import evaluation_response, measured
 
-        told = evaluation_response(log.header.id, measured(log)).model_dump(mode="json")
-        print_json({**told, "objective": {"expression": objective, "tasks": weighed}} if objective else told)
+        print_json(evaluation_response(log.header.id, measured(log)).model_dump(mode="json"))
         return
     typer.echo(_table(found, log.header.weights, weighed))
     typer.echo("\nweights: " + ", ".join(f"{name} {weight:g}" for name, weight in log.header.weights.items()))
+    if weighed:
+        typer.echo(f"objective: {log.header.objective}")
     cost = total_cost(outcome.cost for outcome in log.outcomes)
     typer.echo(f"cost of all runs: {cost.live_calls:,} live calls, {cost.tokens:,} tokens, {cost.seconds:.1f} s")
     if JUDGE in found.means:

@@ -68,14 +68,19 @@ _LEAST_BYTES = 6
 """Bytes of another script than Latin that show a language: two ideographs or three letters, not a symbol."""
 
 
-@lru_cache(4_096)
 def question_language(question: str) -> str:
-    """Return the language of a question as a primary tag of BCP 47; "" if nothing shows it, as in a list of names.
+    """Return the language of a question as a primary tag of BCP 47; "" if nothing shows it, as in a list of names. Of a
+    longer text only the first `MAX_CHARS` characters are looked at.
 
     The script decides, unless several languages that are known here share it: then their words, letters and endings.
     A question with English words around a word of another script is English.
     """
-    text = normalize("NFC", question[:MAX_CHARS].lower()).replace("\u0307", "").replace("’", "'")
+    return _language_of(question[:MAX_CHARS])
+
+
+@lru_cache(4_096)  # of beginnings only: whole pages would stay in memory
+def _language_of(beginning: str) -> str:
+    text = normalize("NFC", beginning.lower()).replace("\u0307", "").replace("’", "'")
     if text.isascii():
         return _latin(text)[0]
     found = scripts(text)

@@ -7,7 +7,7 @@ from typing import Annotated, TypeAlias
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from harness.core.multilingual_vectors import LEAST_SIGN, SHARED_WORDS, knows_english_as
+from harness.core.multilingual_vectors import LEAST_SIGN, LEAST_SIGN_ACROSS, SHARED_WORDS, knows_english_as
 
 Probability: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
 _SURE = 1e-6
@@ -45,11 +45,12 @@ class ReadingCalibration(Struct, frozen=True, forbid_unknown_fields=True):
         of_reader, of_similarity, constant = self.weights
         return sigmoid(of_reader * log_odds(probability, _SURE) + of_similarity * similarity + constant)
 
-    def by_meaning(self, similarity: float, share: float) -> float:
+    def by_meaning(self, similarity: float, share: float, *, across: bool = False) -> float:
         """Return how likely (0..1) a text answers a question that the reader cannot read, by cosine similarity of
-        vectors that `knows` its language, and by the share (0..1) of the question's words that it has.
+        vectors that `knows` its language, and by the share (0..1) of the question's words that it has; `across`: the
+        text is in another language than the question.
         """
-        return self._beyond(similarity + SHARED_WORDS * share - LEAST_SIGN)
+        return self._beyond(similarity + SHARED_WORDS * share - (LEAST_SIGN_ACROSS if across else LEAST_SIGN))
 
     def by_words(self, share: float) -> float:
         """Return how likely (0..1) a text answers by the share of the question's words that it has."""

@@ -12,7 +12,10 @@ CLUSTER_CHARS = 3
 of bigrams of letters with their marks. On alphabets with their spaces removed, bigrams lose half of it; these nothing.
 """
 
-_OTHER = re.compile(r"[\u0300-\u1dff\u1f00-\u1fff\u2c00-\udfff\uf900-\ufffd\U00010000-\U0001efff\U00020000-\U0003ffff]")
+MAX_MARKS = 30
+"""Marks in a row that are kept, as in Unicode's stream-safe format (UAX 15): more only take quadratic time to sort."""
+
+_OTHER = r"[\u0300-\u1dff\u1f00-\u1fff\u2c00-\udfff\uf900-\ufffd\U00010000-\U0001efff\U00020000-\U0003ffff]"
 """Characters that a text in Latin letters, with or without accents, does not have. Signs are not among them."""
 _COMPATIBLE = re.compile(r"[\uf900-\ufaff\ufb00-\ufdff\ufe70-\ufefc\uff01-\uffee\U0001d400-\U0001d7ff]+")
 """Other forms of letters: of full or half width, ligatures, and Arabic letters in their joined forms."""
@@ -46,14 +49,21 @@ _BLOCKS = (
 
 def has_other_letters(text: str) -> bool:
     """Return whether a text has characters that no text in Latin letters has."""
-    return not text.isascii() and _OTHER.search(text) is not None
+    return not text.isascii() and _other().search(text) is not None
+
+
+@cache
+def _other() -> re.Pattern[str]:
+    """Return the pattern of `_OTHER`: it takes 3 ms, and most commands need none."""
+    return re.compile(_OTHER)
 
 
 def normal(text: str) -> str:
     """Return a text with one form of each letter and digit: composed, of usual width, digits of ASCII, without the
-    points and accents of Hebrew and Arabic. Case stays.
+    points and accents of Hebrew and Arabic. Case stays; of many marks in a row, `MAX_MARKS` stay.
     """
-    text = normalize("NFC", text.replace(_JOINER, "").translate(_MARKS))
+    text = _patterns()[4].sub("", text.replace(_JOINER, "").translate(_MARKS))
+    text = normalize("NFC", text)
     text = _COMPATIBLE.sub(lambda found: normalize("NFKC", found[0]), text)
     return _DIGIT.sub(lambda found: str(decimal(found[0])), text)
 
@@ -133,8 +143,8 @@ def _cluster_grams(run: str) -> list[str]:
 
 @cache
 def _patterns() -> tuple[Any, ...]:
-    """Return the patterns of words with apostrophes, of words without, of words without Latin letters, and of a letter
-    with its marks.
+    """Return the patterns of words with apostrophes, of words without, of words without Latin letters, of a letter with
+    its marks, and of marks beyond `MAX_MARKS`.
     """
     import regex  # `re` knows neither scripts nor marks; English texts need no more than `re`
 
@@ -143,5 +153,6 @@ def _patterns() -> tuple[Any, ...]:
         rf"{_RUN}|{_LETTERS}+",
         rf"{_RUN}|(?<!{_LETTERS}){_OTHER_LETTERS}++(?!{_LETTERS})",
         r"\P{M}\p{M}*+|\p{M}++",
+        rf"\p{{M}}{{{MAX_MARKS}}}\K\p{{M}}++",
     )
     return tuple(regex.compile(pattern, regex.V1) for pattern in patterns)

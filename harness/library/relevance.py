@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from harness.core.foreign_text import foreign_language, is_english
 from harness.core.multilingual_vectors import knows
+from harness.core.question_language import question_language
 from harness.core.rank_fusion import reciprocal_rank_fusion
 from harness.core.text import stems
 from harness.ports import Embedder, Progress, Reader, silent
@@ -35,16 +36,20 @@ def relevance(
         if readable[place]:
             return calibration.relevance(read[place], near[place])
         if knows(embedder.id, language):
-            return calibration.by_meaning(near[place], _share(question, texts[place]))
+            across = foreign_language(texts[place]) != language
+            return calibration.by_meaning(near[place], _share(question, texts[place]), across=across)
         return calibration.by_words(_share(question, texts[place]))
 
     return [likely(place) for place in range(len(texts))]
 
 
 def _share(question: str, text: str) -> float:
-    """Return the share (0..1) of the question's words that a text has."""
-    wanted = set(stems(question))
-    return len(wanted & set(stems(text))) / max(1, len(wanted))
+    """Return the share (0..1) of the question's words that a text has: in the forms of the question's language, whose
+    function words do not count.
+    """
+    language = question_language(question) or "en"
+    wanted = stems(question, language)
+    return len(wanted & stems(text, language)) / max(1, len(wanted))
 
 
 def fused_with_ranks(likely: Sequence[float]) -> list[int]:

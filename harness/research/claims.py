@@ -1,5 +1,6 @@
 """Claims checked against texts: does any sentence of them support a claim, or contradict it?"""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -15,6 +16,7 @@ from harness.errors import InvalidInput
 from harness.ports import Embedder, Progress, Reader
 from harness.research.relevance import promise
 
+_HEADING = re.compile(r"^(#{1,6} [^\n]*)$", re.MULTILINE)
 MAX_CLAIM = 2_000
 MAX_CHARS = 5_000_000
 """Characters of all texts together."""
@@ -136,10 +138,18 @@ def _decided(read: Sequence[_Read], contradicts: float) -> tuple[Verdict, _Read]
 
 def _quotations(source: ClaimSource) -> Iterator[tuple[str, str]]:
     """Yield the name of the source with each sentence, after the one that it needs."""
-    for paragraph in source.text.split("\n\n"):
+    for paragraph in _paragraphs(source.text):
         pieces = filter(None, map(str.strip, sentences(paragraph)))
         for piece, before in with_needed(pieces):
             yield source.name, f"{before} {piece}".lstrip()
+
+
+def _paragraphs(text: str) -> Iterator[str]:
+    """Yield the paragraphs of a text. In other languages than English, where a sentence has to repeat the claim, a
+    heading of Markdown is one of them; the reader of English has learned to read it with what follows.
+    """
+    for paragraph in text.split("\n\n"):
+        yield from [paragraph] if is_english(paragraph) else _HEADING.split(paragraph)
 
 
 def _likest(claim: str, held: Sequence[tuple[str, str]], embedder: Embedder) -> list[tuple[str, str]]:

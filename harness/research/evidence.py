@@ -8,6 +8,7 @@ import logging
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import groupby
 
 from msgspec import Struct
@@ -19,6 +20,7 @@ from harness.core.disagreement import Said, disagreements
 from harness.core.foreign_text import foreign_language
 from harness.core.multilingual_vectors import knows
 from harness.core.openings import opening_factor
+from harness.core.place_names import has_form, names_asked
 from harness.core.question_language import question_language
 from harness.core.rank_fusion import select_diverse
 from harness.core.required_terms import (
@@ -299,9 +301,9 @@ def _missing(likely: Sequence[Sentence], question: str) -> Missing:
     of all. A thing that no source is about ("the Halden tunnel") is missing everywhere.
     """
     terms, sources = required_terms(question), {each.source for each in likely}
-    names = required_names(question) if question_language(question) in NAMES_AS_WRITTEN else ()
     texts = {each: "\n".join((each.title, *each.texts)) for each in sources}
-    absent = {each: lacking_names(names, text) for each, text in texts.items()}
+    lacks_names = _lacks_names(question)
+    absent = {each: lacks_names(text) for each, text in texts.items()}
     nowhere = lacking_things(named_things(question), list(texts.values()))
     often = Counter(name for lacks in absent.values() for name in lacks)
     found: dict[tuple[str, int], tuple[str, ...]] = {}
@@ -310,6 +312,15 @@ def _missing(likely: Sequence[Sentence], question: str) -> Missing:
             rare = tuple(name for name in absent[each.source] if 2 * often[name] >= len(sources))
             found[each.place] = lacking(terms, f"{each.source.title}\n{each.chunk.text}") + rare + nowhere
     return found
+
+
+def _lacks_names(question: str) -> Callable[[str], tuple[str, ...]]:
+    """Return a function that gives the names of the question that a text lacks, as far as its language shows names."""
+    language = question_language(question)
+    if language in NAMES_AS_WRITTEN:
+        return partial(lacking_names, required_names(question))
+    asked = names_asked(question, language)
+    return lambda text: tuple(name for name, forms in asked.items() if not has_form(text, forms, language))
 
 
 def _is_relevant(evidence: Evidence, wanted: Wording, least: float) -> bool:

@@ -81,16 +81,20 @@ class RulePlanner:
         First come the question's words that the best passages lack; then the question's keywords with words that most
         passages share and no query had (pseudo-relevance feedback, after Rocchio, 1971).
         """
-        asked, left_out = tuple(asked), self._rules.stop_words
+        asked, language = tuple(asked), _language(plan.question)
         keywords = self._keywords(plan)
-        spent = {stem(word) for query in asked for word in content_words(query, left_out, whole=True)}
+
+        def stem_of(word: str) -> str:
+            return stem(word, language)
+
+        spent = {stem_of(word) for query in asked for word in _content_words(query, language, self._rules)}
         shared: Counter[str] = Counter()
         spelling: dict[str, str] = {}
         for passage in passages:
-            for word in dict.fromkeys(content_words(passage, left_out, whole=True)):
-                shared[stem(word)] += 1
-                spelling.setdefault(stem(word), word)
-        missing = [word for word in keywords if not shared[stem(word)]]
+            for word in dict.fromkeys(_content_words(passage, language, self._rules)):
+                shared[stem_of(word)] += 1
+                spelling.setdefault(stem_of(word), word)
+        missing = [word for word in keywords if not shared[stem_of(word)]]
         held = [word for word in keywords if word not in missing]
         new = [" ".join([*missing, max(held, key=len)])] if missing and held else []
         best = sorted(
@@ -153,8 +157,16 @@ def with_parts(plan: Plan, parts: Iterable[str]) -> Plan:
 
 def keywords_of(question: str, rules: Rules) -> list[str]:
     """Return the content words of a question, each once, in order; the stop words of `rules` are English."""
-    language = question_language(question) or "en"
-    return list(dict.fromkeys(content_words(question, rules.stop_words, language, whole=True)))
+    return list(dict.fromkeys(_content_words(question, _language(question), rules)))
+
+
+def _language(question: str) -> str:
+    """Return the language of a question, English if it is not known."""
+    return question_language(question) or "en"
+
+
+def _content_words(text: str, language: str, rules: Rules) -> list[str]:
+    return content_words(text, rules.stop_words, language, whole=True)
 
 
 def _says_much(word: str) -> bool:

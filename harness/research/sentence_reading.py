@@ -66,7 +66,8 @@ def read_sentences(
             elif english:
                 relevance = calibration.by_words(wanted.share(likely[place].stems))
             else:
-                relevance = calibration.by_meaning(near[place], wanted.share(likely[place].stems))
+                across = bool(likely[place].source.language)
+                relevance = calibration.by_meaning(near[place], wanted.share(likely[place].stems), across=across)
             relevance *= weights.lacking_relevance if missing[likely[place].place] else 1.0
             places.add(place)
             if part == len(questions) - 1:

@@ -15,7 +15,7 @@ Fetch = Callable[[str, tuple[Any, ...]], list[Any]]
 
 
 CHANGED = "it has changed since it was stored (wrong checksum)"
-_KINDS: dict[str, Any] = {"results": list, "evidence": (list, dict), "result_data": object}
+_KINDS: dict[str, Any] = {"results": list, "evidence": (list, dict, int), "result_data": object}
 """JSON types of payloads other than objects."""
 
 

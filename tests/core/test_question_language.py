@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.core.languages import primary_tag
-from harness.core.question_language import question_language
+from harness.core.question_language import _language_of, question_language
 
 
 @pytest.mark.parametrize(
@@ -109,3 +109,12 @@ def test_most_short_queries_have_their_language(language: str) -> None:
 def test_english_questions_have_no_other_language(question: str) -> None:
     """Whatever names and foreign words they have."""
     assert question_language(question) in {"en", ""}
+
+
+def test_only_the_beginning_of_a_text_is_held_in_memory() -> None:
+    """Pages of sources are looked at, too, and the language of the last few thousand texts is kept."""
+    text = "Wie lange dauert der Flug nach Wien? " * 100
+    assert question_language(text) == "de"
+    held = _language_of.cache_info()
+    assert question_language(f"{text}, and an English end") == "de"
+    assert _language_of.cache_info() == held._replace(hits=held.hits + 1)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.core.text import content_words, stem, stems, words
-from harness.core.word_forms import has_other_letters, language_of_word, normal, same_letters
+from harness.core.word_forms import MAX_MARKS, has_other_letters, language_of_word, normal, same_letters
 
 
 @pytest.mark.parametrize("text", ["Plain.", "naïve café, 6½ — “quoted” £5 ✓", "Łódź, Straße, ığdır", ""])
@@ -156,3 +156,16 @@ def test_a_long_run_takes_linear_time(unit: str) -> None:
     assert words(unit * 200_000) is not None
     assert stems(f"é{unit * 200_000}", "de") is not None
     assert time.process_time() - start < 20
+
+
+@pytest.mark.parametrize("mark", ["\u0301", "\u0f71", "\u093c"])
+def test_of_many_marks_in_a_row_some_stay(mark: str) -> None:
+    """To sort a page of them takes hours; no word has more than a few."""
+    assert normal(f"x{mark * 1_000_000}y") == normal(f"x{mark * MAX_MARKS}y")
+    assert len(normal(f"x{mark * MAX_MARKS}y")) == MAX_MARKS + 2
+
+
+def test_marks_of_a_long_text_are_sorted_at_once() -> None:
+    """These are in the order that takes longest: a million would take half an hour."""
+    text = "a" + "\u0327\u0301" * 500_000
+    assert len(words(text)) == 1

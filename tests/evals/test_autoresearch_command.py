@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness_evals.journal import Journal, Options, read_journal
+from harness_evals.journal import Confirmation, Journal, JournalWriter, Options, read_journal
 from harness_evals.loop import Loop, begin, expected_runs
 from harness_evals.proposers import FromFile
 from harness_evals.run import Job, run_jobs
@@ -162,6 +163,32 @@ def test_a_model_proposes(
     held = research("--proposer", "model", "--repeats", 1)
     assert [each.changes for each in held.experiments] == [{"max_evidence": 5}, {}, {}, {}]
     assert [each.status for each in held.experiments[1:]] == ["invalid"] * 3
+
+
+def test_what_a_model_may_cost_is_said_before_it_is_asked(
+    harness: Program, tasks_dir: Path, tmp_path: Path, in_threads: None, endpoint: Endpoint, monkeypatch: Any
+) -> None:
+    """By what prompts may hold, and the next time by the runs of this loop; both are bounds of what it takes."""
+    endpoint.answers(saying('{"idea": "less", "hypothesis": "shorter", "change": {"max_evidence": 5}}'))
+    monkeypatch.setenv("HARNESS_MODEL", "scripted")
+    monkeypatch.setenv("HARNESS_MODEL_URL", endpoint.url)
+    monkeypatch.setenv("HARNESS_MODEL_PRICES", "scripted=1/2")
+    how = ("--tasks-dir", tasks_dir, "--proposer", "model", "--repeats", 1, "--experiments", 1)
+
+    def most_for_reports(source: str) -> int:
+        (line,) = [each for each in harness("autoresearch", *how).err.splitlines() if "Upper bounds" in each]
+        said = rf"at most ([\d,]+) tokens of scripted for reports, which cost [\d.,]+ by model_prices \({source}\); "
+        found = re.match(said + r"at most [\d,]+ tokens of scripted for proposals, which cost [\d.,]+ by", line)
+        assert found, line
+        return int(found[1].replace(",", ""))
+
+    first = most_for_reports("by what their prompts and answers may hold")
+    (folder,) = (tmp_path / "data" / "autoresearch").iterdir()
+    held = read_journal(folder)
+    assert held.noise_floor is not None
+    took = held.noise_floor.tokens + sum(each.tokens for each in held.experiments)
+    second = most_for_reports("by earlier runs of 2 of 4 tasks, else by what prompts and answers may hold")
+    assert 0 < took <= second < first
 
 
 def test_a_stopped_loop_continues(harness: Program, tasks_dir: Path, tmp_path: Path, in_threads: None) -> None:
@@ -334,6 +361,17 @@ def test_what_is_unconfirmed_is_applied_on_request_alone(
     assert "--unconfirmed" in harness("autoresearch", "apply").one_line_error(2)
     ended = harness("autoresearch", "apply", "--unconfirmed")
     assert (ended.code, load(config=config).settings.max_evidence) == (0, 2)
+    tests = [
+        Confirmation(count, ("n1", "n2"), sure, 0.03, 0.01, 0.05, 0.03, ("+0.030 on 2 further tasks",))
+        for count, sure in ((1, False), (2, True))
+    ]
+    with JournalWriter(reported.folder) as writer:
+        for test in tests:
+            writer.write(test)
+    said = " ".join(harness("autoresearch", "report").out.split())
+    assert "after 1 experiments, of an earlier state, on n1, n2: not confirmed: +0.030 on 2 further tasks" in said
+    assert "confirmation after 2 experiments, on n1, n2: confirmed: +0.030" in said
+    assert "is not shown" not in said
     again = harness("autoresearch", "apply", "--unconfirmed")
     assert (again.code, again.out) == (0, "all of it was applied before; nothing was changed\n")
     assert (tmp_path / "config.yaml.before").read_text() == "max_results: 9\n"

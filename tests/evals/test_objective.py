@@ -1,12 +1,14 @@
 """Objectives: formulas over quality and cost, and nothing else."""
 
 import pickle
+from pathlib import Path
 
 import pytest
 from harness_evals.objective import Objective
 from harness_evals.outcome import Cost
 
 from harness.errors import InvalidInput
+from tests.cli.program import Program
 
 COST = Cost(live_calls=10, tokens=2_000, seconds=4.0)
 
@@ -59,3 +61,21 @@ def test_anything_else_is_refused(text: str, error: str) -> None:
 def test_objectives_go_to_other_processes() -> None:
     """They are plain values."""
     assert pickle.loads(pickle.dumps(Objective("quality - seconds"))) == Objective("quality - seconds")  # noqa: S301
+
+
+@pytest.mark.usefixtures("words")
+def test_an_evaluation_keeps_its_objective(harness: Program, tasks_dir: Path) -> None:
+    """`eval show` prints what `eval run` printed; another objective can be asked for, and nothing else needs to run."""
+    ran = harness("eval", "run", "--tasks-dir", tasks_dir, "--objective", "quality - 0.01*live_calls")
+    shown = harness("eval", "show")
+    assert (shown.code, shown.out) == (0, ran.out)
+    assert any("objective" in line.split() for line in shown.out.splitlines()[:3])
+    assert "objective: quality - 0.01*live_calls" in shown.out
+    told = harness("eval", "show", "--json").told
+    weighed = {each["task"]: each["total"] - 0.01 * each["live_calls"] for each in told["tasks"]}
+    assert told["objective"]["tasks"] == pytest.approx(weighed)
+    assert told["objective"]["mean"] == pytest.approx(sum(weighed.values()) / 4)
+    other = harness("eval", "show", "last", "--objective", "2*quality", "--json").told["objective"]
+    assert other["tasks"] == pytest.approx({each["task"]: 2 * each["total"] for each in told["tasks"]})
+    plain = harness("eval", "run", "--tasks-dir", tasks_dir, "--json").told
+    assert plain["objective"] is None

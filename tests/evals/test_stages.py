@@ -63,6 +63,24 @@ def test_texts_without_a_log_are_pruned(tmp_path: Path) -> None:
     assert [text_of(tmp_path, name) for name in digests.values()] == ["of a log", "of an arm", None]
 
 
+def test_logs_are_read_only_for_old_texts_and_once_a_day(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reading stops as soon as every old text is named; a text that lost its log goes a day later at the latest."""
+    read: list[str] = []
+    named_in = stages._named_in
+    monkeypatch.setattr(stages, "_named_in", lambda path: (read.append(path.name), named_in(path))[1])
+    (digest_of_a,) = keep(tmp_path, {"a": "of a log"}).values()
+    for name in ("one", "two"):
+        (tmp_path / "evals" / f"{name}.jsonl").write_text(f'{{"report":"{digest_of_a}"}}\n')
+    now = (folder(tmp_path) / f"{digest_of_a}.gz").stat().st_mtime
+    day = stages.GRACE_SECONDS
+    assert (prune(tmp_path, now=now + day - 1), read) == (0, [])
+    assert (prune(tmp_path, now=now + day + 1), len(read)) == (0, 1)
+    for name in ("one", "two"):
+        (tmp_path / "evals" / f"{name}.jsonl").unlink()
+    assert (prune(tmp_path, now=now + 2 * day), text_of(tmp_path, digest_of_a)) == (0, "of a log")
+    assert (prune(tmp_path, now=now + 2 * day + 1), text_of(tmp_path, digest_of_a)) == (1, None)
+
+
 def test_the_oldest_texts_go_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A text that is written again counts as new."""
     old, new = keep(tmp_path, {"a": "one", "b": "two"}).values()

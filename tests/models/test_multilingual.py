@@ -260,6 +260,7 @@ def test_the_extra_is_named_once_a_process(caplog: pytest.LogCaptureFixture) -> 
             "A failed request is tried again after 30 seconds.",
         ),
         ("Wer regiert das Königreich Spanien?", ""),
+        ("¿Cuál es el sueldo mínimo?", ""),
     ],
 )
 def test_a_research_answers_by_meaning_or_not_at_all(notes: str, tmp_path: Path, question: str, answer: str) -> None:
@@ -268,3 +269,17 @@ def test_a_research_answers_by_meaning_or_not_at_all(notes: str, tmp_path: Path,
         report = app.researcher(question=question).run(question).report
     quoted = [] if report is None else [each.quotation for each in report.citations]
     assert quoted[:1] == ([answer] if answer else [])
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_note_about_another_country_answers_with_a_remark(tmp_path: Path) -> None:
+    """The nearest note is quoted, marked as lacking the country; one about the country is quoted without a mark."""
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "ru.md").write_text("# Отпуск\n\nСотрудники в России имеют право на 28 дней отпуска в год.\n")
+    with App(Settings(data_dir=tmp_path / "data", engine=(f"corpus:{folder}",))) as app:
+        for country, lacks in (("Германии", ("Германии",)), ("России", ())):
+            question = f"Сколько дней отпуска у сотрудников в {country}?"
+            report = app.researcher(question=question).run(question).report
+            assert report is not None
+            assert report.quotations[0].lacks == lacks

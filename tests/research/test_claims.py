@@ -128,3 +128,11 @@ def test_in_another_language_only_a_repeated_sentence_supports(text: str, verdic
     reader = SaidReader({text: (0.99, 0.99)})
     found = check_claim("Der Tunnel ist für Busse offen.", [ClaimSource("t", text)], reader, WordEmbedder(), silent)
     assert (found.verdict, reader.read) == (verdict, [])
+
+
+def test_a_heading_in_another_language_is_no_part_of_a_sentence() -> None:
+    """Without a blank line after it, too."""
+    text = "# Urlaub\nJeder Mitarbeiter hat 30 Tage Urlaub im Jahr.\n## Reisen\nDie Pauschale beträgt 28 Euro."
+    for claim in ("Jeder Mitarbeiter hat 30 Tage Urlaub im Jahr.", "Die Pauschale beträgt 28 Euro."):
+        verdict, sentence, *_ = checked(claim, {}, ClaimSource("urlaub.md", text))
+        assert (verdict, sentence) == ("supports", claim)

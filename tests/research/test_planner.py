@@ -76,3 +76,16 @@ def test_no_query_of_keywords_keeps_a_contracted_stop_word(question: str) -> Non
 def test_queries_in_another_language_have_no_english_words(question: str, queries: tuple[str, ...]) -> None:
     """Their own function words are left out, and nothing is added."""
     assert make_plan(question).queries == queries
+
+
+def test_follow_ups_have_no_function_words_of_the_language() -> None:
+    """What German passages share first are such words; what they are about comes after."""
+    planner, cache = RulePlanner(), Cache(MemoryStore())
+    plan = planner.plan("Wie lang ist die Kündigungsfrist für einen Mietvertrag?", cache)
+    passages = [
+        "Wenn der Mietvertrag nicht endet, gilt auch nach dem Gesetz eine Kündigungsfrist, wenn der Mieter kündigt.",
+        "Auch nach einem Jahr gilt die Kündigungsfrist für den Mietvertrag nicht, wenn die Gesetze sie ausschließen.",
+    ]
+    assert planner.follow_ups(plan, plan.queries, passages, cache) == (
+        "lang kündigungsfrist", "lang kündigungsfrist mietvertrag gesetz",
+    )  # fmt: skip

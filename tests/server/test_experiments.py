@@ -9,8 +9,9 @@ from typing import Any
 import msgspec
 import pytest
 from harness_evals import suite
+from harness_evals.confirming import confirm
 from harness_evals.executors import threads
-from harness_evals.journal import JOURNAL
+from harness_evals.journal import JOURNAL, JournalWriter, read_journal
 from harness_evals.outcome import STAGES, Outcome
 from harness_evals.run import Job
 from harness_evals.stages import keep, keep_task
@@ -23,6 +24,7 @@ from harness.server.api import experiment_files
 from harness.settings import Settings
 from tests.evals.stand_ins import (
     a_fact_a_round,
+    answering,
     experiments_of,
     fact_task,
     fact_tasks,
@@ -201,6 +203,68 @@ def test_a_loop_is_shown_completely(client: TestClient, experimented: str) -> No
     assert tags == ["keep", "discard", "crash"]
     assert HOSTILE in words(root)
     assert "noise floor" in words(root)
+
+
+def test_confirmations_are_shown(client: TestClient, experimented: str, settings: Settings) -> None:
+    """Tasks, gain, interval and verdict; a state that was replaced since is named; both sides are evaluations."""
+    folder = settings.data_dir / "autoresearch" / experimented
+    further = [fact_task(f"new{number}") for number in range(6)]
+    assert client.get(f"/api/experiments/loops/{experimented}").json()["confirmations"] == []
+    assert "Confirmations" not in words(page(client, f"/experiments/loops/{experimented}"))
+    found = confirm(read_journal(folder), further, Settings(), answering(a_fact_a_round))
+    with JournalWriter(folder) as writer:
+        writer.write(msgspec.structs.replace(found, experiments=0, confirmed=False, reasons=(HOSTILE,), evaluations={}))
+    payload = client.get(f"/api/experiments/loops/{experimented}").json()
+    shown, earlier = payload["confirmations"]
+    assert (shown["confirmed"], shown["present"], payload["confirmed"]) == (True, True, True)
+    assert (earlier["confirmed"], earlier["present"], earlier["evaluations"]) == (False, False, {})
+    assert shown["tasks"] == [task.id for task in further]
+    assert (shown["difference"], shown["low"], shown["high"]) == (found.difference, found.low, found.high)
+    root = page(client, f"/experiments/loops/{experimented}")
+    (section,) = root.findall(".//section[@aria-labelledby='confirmations']")
+    first, second = (" ".join(" ".join(row.itertext()).split()) for row in section.find(".//tbody"))
+    assert first.startswith(f"3 confirmed 6 +{found.difference:.3f} +{found.low:.3f} to +{found.high:.3f} ")
+    assert all(task.id in first for task in further)
+    assert "not confirmed earlier state" in second
+    assert HOSTILE in second
+    (link,) = [each.get("href") for each in section.iter("a")]
+    assert client.get(link, headers=PAGES).status_code == 200
+
+
+def test_an_unconfirmed_state_says_what_tests_it(client: TestClient, experimented: str, settings: Settings) -> None:
+    """With the command."""
+    path = settings.data_dir / "autoresearch" / experimented / JOURNAL
+    assert "autoresearch confirm" not in words(page(client, f"/experiments/loops/{experimented}"))
+    path.write_text(path.read_text().replace('"status":"keep"', '"status":"unconfirmed"'))
+    assert f"harness autoresearch confirm {experimented}" in words(page(client, f"/experiments/loops/{experimented}"))
+
+
+def test_an_objective_is_shown(client: TestClient, evaluate: Evaluate, experimented: str, settings: Settings) -> None:
+    """A column of the evaluation, and the formula; scores of a loop may then be far below 0. Impossible values are
+    damage.
+    """
+    name = evaluate({"a": 4, "b": 6})
+    assert client.get(f"/api/experiments/evaluations/{name}").json()["objective"] is None
+    path = settings.data_dir / "evals" / f"{name}.jsonl"
+    plain = path.read_text()
+    path.write_text(plain.replace('"objective":""', '"objective":"quality - 3*live_calls"'))
+    payload = client.get(f"/api/experiments/evaluations/{name}").json()
+    wanted = {each["task"]: each["total"] - 3 * each["live_calls"] for each in payload["tasks"]}
+    assert payload["objective"]["tasks"] == pytest.approx(wanted)
+    assert min(wanted.values()) < 0
+    shown = words(page(client, f"/experiments/evaluations/{name}"))
+    assert "Objective: quality - 3*live_calls" in shown
+    assert f"{payload['objective']['mean']:.3f}" in shown
+    for formula in ("quality ** 2", "quality" + "*1000000" * 20 + "*quality"):
+        path.write_text(plain.replace('"objective":""', f'"objective":"{formula}"'))
+        assert client.get(f"/api/experiments/evaluations/{name}").status_code == 503
+    journal = settings.data_dir / "autoresearch" / experimented / JOURNAL
+    held = re.sub(r'"score":0\.\d+,"baseline"', '"score":-40.5,"baseline"', journal.read_text())
+    journal.write_text(held)
+    assert client.get(f"/api/experiments/loops/{experimented}").status_code == 503
+    journal.write_text(held.replace('"objective":""', '"objective":"quality - 3*live_calls"'))
+    assert client.get(f"/api/experiments/loops/{experimented}").json()["trials"][0]["score"] == -40.5
+    assert "quality - 3*live_calls" in words(page(client, f"/experiments/loops/{experimented}"))
 
 
 def test_an_evaluation_is_shown_completely(client: TestClient, evaluate: Evaluate) -> None:

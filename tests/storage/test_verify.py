@@ -16,6 +16,7 @@ from tests.storage.entries import NOW, RESEARCH, SEARCHES, TENANT, an_audit, an_
 
 PAGE = 4_096
 UNANSWERED = "unanswered_searches"
+EVIDENCE = "research_evidence"
 RUNS = "research_runs"
 
 UNUSABLE = {
@@ -80,6 +81,12 @@ def test_a_used_cache_is_sound(path: Path) -> None:
     for repair in (False, True, False):
         assert cache.store.admin.verify(repair=repair) == []
     assert isinstance(cache.searches.find("a query"), Hit)
+
+
+def test_a_number_is_sound_evidence(store: SqliteStore) -> None:
+    """The library stores up to which row it has read, and a research its year."""
+    store.rows.put(EVIDENCE, TENANT, an_entry("k", own=("year",), payload=b"2026"))
+    assert store.admin.verify(repair=False) == []
 
 
 def _failing(_query: str, _count: int) -> list[dict[str, str]]:

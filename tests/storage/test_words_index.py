@@ -336,3 +336,12 @@ def test_an_index_of_words_in_another_form_is_made_again(store: SqliteStore, pat
         assert now.execute("SELECT * FROM indexed").fetchall() == changes
     store.close()
     assert path.read_bytes() == before
+
+
+def test_an_index_that_another_process_has_emptied_and_filled_stays(store: SqliteStore, index: Path) -> None:
+    """Two programs open an index of an older form at once: the second one waited to empty it, too."""
+    put(store, passage("zh", "喝绿茶。"))
+    assert found(store, "绿茶") == ["zh"]
+    with closing(sqlite3.connect(index, isolation_level=None)) as second:
+        words._empty(second)
+        assert second.execute("SELECT count(*) FROM indexed").fetchone() == (1,)

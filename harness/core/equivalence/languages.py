@@ -1,5 +1,6 @@
 """Language of a pair of queries: English, one other language, or two different ones."""
 
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable
@@ -21,6 +22,12 @@ _ENGLISH_TOO = frozenset(
     "age capital cause causes costa dat eu is maximum minimum no os per plus sin sous test".split()
 )
 """Words of other languages that English queries have, too."""
+_UNLISTED = frozenset("dari ke iz od fra från til till kutoka hadi galing papuntang z ze".split())
+"""Prepositions of direction, no English words, of languages in Latin letters without word lists."""
+_BEGINNING = 4
+"""Letters of a word that all its forms have."""
+_FROM = re.compile("([^\\W_]{3,40}?)(?:[dt][ae]n|[rbt][oe]l|[ls]t[ae])")
+"""A word with an ending that says from where: in Turkish, Hungarian and Finnish, typed without accents."""
 _EVIDENCE = 1e-6
 
 
@@ -66,12 +73,38 @@ def _turned(a: str, b: str) -> tuple[str, ...]:
     have these words: "treno da milano a roma" has no other sign that it is not English.
     """
     words_a, words_b = (tokens_in(text[:1_000], "") for text in (a, b))
+    if _have_turned_endings(words_a, words_b):
+        return ("",)
     one, two = _following(words_a), _following(words_b)
-    both = {*words_a} & {*words_b}
+    both = _beginnings(words_a) & _beginnings(words_b)
     turned = (
-        word for word in sorted(one.keys() & two.keys()) if one[word] != two[word] and one[word] | two[word] <= both
+        word
+        for word in sorted(one.keys() & two.keys())
+        if one[word] != two[word] and _beginnings(one[word] | two[word]) <= both
     )
     return next((_small_words()[word] for word in turned), ())
+
+
+def _beginnings(words: Iterable[str]) -> set[str]:
+    """Return words without what may be endings: "zagreba", "zagreb"."""
+    return {word[:_BEGINNING] for word in words}
+
+
+def _have_turned_endings(a: list[str], b: list[str]) -> bool:
+    """Return whether in each of two queries an ending says "from" another word, and both have both words: "istanbuldan
+    ankaraya", "ankaradan istanbula".
+    """
+    one, two = _left(a), _left(b)
+    return _begin(one - two, b) and _begin(two - one, a)
+
+
+def _left(tokens: list[str]) -> set[str]:
+    found = (_FROM.fullmatch(token) for token in tokens if token not in _english())
+    return {each[1] for each in found if each}
+
+
+def _begin(stems: set[str], tokens: list[str]) -> bool:
+    return any(token.startswith(stem) for stem in stems for token in tokens)
 
 
 def _following(tokens: list[str]) -> dict[str, set[str]]:
@@ -84,14 +117,19 @@ def _following(tokens: list[str]) -> dict[str, set[str]]:
 
 
 @cache
+def _english() -> frozenset[str]:
+    """Return frequent words of English."""
+    return (STOP_WORDS | EMPTY | EVERYDAY_WORDS) - _FOREIGN
+
+
+@cache
 def _small_words() -> dict[str, tuple[str, ...]]:
     """Return the languages of prepositions in Latin letters that are no English words."""
-    english = (STOP_WORDS | EMPTY | EVERYDAY_WORDS) - _FOREIGN
-    found: dict[str, tuple[str, ...]] = {}
+    found: dict[str, tuple[str, ...]] = dict.fromkeys(_UNLISTED, ("",))
     for language in LATIN:
         for phrase, (kind, _) in lists_of(language).meanings.items():
             word = phrase[0]
-            if len(phrase) == 1 and kind in {"directions", "relations"} and word not in english:
+            if len(phrase) == 1 and kind in {"directions", "relations"} and word not in _english():
                 found[word] = (*found.get(word, ()), language)
     return found
 

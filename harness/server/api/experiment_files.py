@@ -10,13 +10,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from harness_evals.evaluation_names import SEPARATOR, arms_of
+from harness_evals.evaluation_names import SEPARATOR, arm_name, arms_of
 from harness_evals.journal import FOLDER as LOOPS
 from harness_evals.journal import JOURNAL, Journal, journals_in, read_journal
 from harness_evals.log import Log, logs_in, read_log
 from harness_evals.outcome import Outcome
 from harness_evals.suite import FOLDER as EVALUATIONS
-from harness_evals.suite import Summary, summary
+from harness_evals.suite import Summary, objectives, summary
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -37,6 +37,8 @@ MAX_VALUES = 20
 LATEST = 253_402_300_799.0
 """The end of the year 9999, the last year that a calendar can show."""
 MAX_COST = 2.0**53
+MAX_SCORE, MAX_VALUE = 2.0, 1e30
+"""Largest scores and differences of scores, and values of an objective, either sign."""
 
 
 class Evaluation(Struct, frozen=True):
@@ -109,6 +111,13 @@ def evaluations_named(data_dir: Path, name: str) -> Mapping[str, Path]:
     return {short(arm): path for arm, path in arms_of(loop).items()} if loop else {}
 
 
+def stored_arms(loop: Path, files: Mapping[str, str]) -> dict[str, str]:
+    """Return the names of the evaluations in these files of a loop's folder by arm, for those that are there."""
+    stored = {short(name) for name in arms_of(loop)}
+    named = {short(arm): short(arm_name(loop.name, file)) for arm, file in files.items()}
+    return {arm: name for arm, name in named.items() if name in stored}
+
+
 def whole_log(data_dir: Path, name: str) -> Log:
     """Return an evaluation with its reports and sources; `name` is its id, also for an arm, whose log has another.
 
@@ -158,6 +167,7 @@ def _read_evaluation(path: Path) -> Evaluation:
     costs = [outcome.cost for outcome in log.outcomes]
     spent = [value for cost in costs for value in (cost.live_calls, cost.tokens, cost.seconds)]
     _check(path, scores, log.header.began, spent)
+    _check(path, objectives(log).values(), most=MAX_VALUE)
     log = replace(log, entries=tuple(replace(entry, outcome=_slim(entry.outcome)) for entry in log.entries))
     return Evaluation(log, summary(log))
 
@@ -172,13 +182,20 @@ def _read_journal(path: Path) -> Journal:
     scores = [floor.value, floor.score] if floor else []
     for each in experiments:
         scores += [value for value in (each.score, each.baseline, each.delta, each.p, each.low, each.high) if value]
-    _check(path, scores, journal.begun.at, [value for each in experiments for value in (each.seconds, each.live_calls)])
+    for test in journal.confirmations:
+        scores += [test.difference, test.low, test.high, test.p]
+    costs = [value for each in experiments for value in (each.seconds, each.live_calls)]
+    _check(path, scores, journal.begun.at, costs, most=MAX_VALUE if journal.begun.options.objective else MAX_SCORE)
     return replace(journal, experiments=tuple(replace(each, digests={}) for each in experiments))
 
 
-def _check(path: Path, scores: Iterable[float], moment: float, costs: Iterable[float]) -> None:
-    """Refuse impossible numbers: their sums may be infinite, or not valid times."""
-    valid = all(-2 <= score <= 2 for score in scores) and 0 <= moment <= LATEST
+def _check(
+    path: Path, scores: Iterable[float], moment: float = 0.0, costs: Iterable[float] = (), *, most: float = MAX_SCORE
+) -> None:
+    """Refuse impossible numbers: their sums may be infinite, or not valid times. `most` bounds scores, or values of an
+    objective.
+    """
+    valid = all(-most <= score <= most for score in scores) and 0 <= moment <= LATEST
     if not valid or not all(0 <= cost <= MAX_COST for cost in costs):
         raise InvalidInput(f"{path} contains an impossible score, time or cost; the file is damaged")
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from harness_evals import suite
 from harness_evals.changed_targets import names_of_changes
-from harness_evals.journal import Experiment, Journal, as_config
+from harness_evals.journal import Confirmation, Experiment, Journal, as_config
 from harness_evals.log import Header, Log
 from harness_evals.outcome import Cost, total_cost
 from harness_evals.run import recorded_settings
@@ -30,17 +30,20 @@ from harness.server.api.experiment_files import (
     plain_value,
     short,
     short_lines,
+    stored_arms,
 )
 from harness.server.pages.charts import Total, day_and_month
 from harness.server.responses.experiment_responses import (
     ChangedSetting,
     ComparedTask,
     ComparisonResponse,
+    ConfirmationResponse,
     EvaluationResponse,
     EvaluationRow,
     ExperimentsResponse,
     LoopResponse,
     LoopRow,
+    ObjectiveResponse,
     ScoreDifference,
     TaskResponse,
     TrialResponse,
@@ -94,7 +97,8 @@ def loop(data_dir: Path, name: str) -> LoopResponse:
         StoreCorrupt: its journal is damaged.
         StoreError: the folder cannot be read.
     """
-    journal = loops.named(name, loops_in(data_dir), "experiment loop")
+    paths = loops_in(data_dir)
+    journal = loops.named(name, paths, "experiment loop")
     start, best, changed = journal.begun, to_builtins(journal.best), names_of_changes(journal.experiments)
     return LoopResponse(
         loop=_row_of_loop(name, journal),
@@ -105,6 +109,8 @@ def loop(data_dir: Path, name: str) -> LoopResponse:
         changed_settings=_changed(start.settings),
         noise_errors=short_lines(journal.noise_floor.errors if journal.noise_floor else ()),
         trials=[_trial(each, changed[each.number]) for each in journal.experiments[-MAX_TRIALS:]],
+        confirmations=[_confirmation(each, journal, paths[name]) for each in journal.confirmations[-MAX_TRIALS:]],
+        confirmed=journal.is_confirmed,
         best={short(target): _kept_value(target, value) for target, value in best.items()},
         best_config=clean(as_config(_with_changes(start.settings, best)), MAX_BYTES) + "\n",
     )
@@ -152,11 +158,23 @@ def evaluation_response(name: str, result: Evaluation) -> EvaluationResponse:
         means=dict(result.summary.means),
         errors=dict(result.summary.errors),
         weights={short(scorer): weight for scorer, weight in header.weights.items()},
+        objective=_objective(result.log),
         tokens=in_all.tokens,
         seconds=in_all.seconds,
         settings=_plain_settings(header.settings),
         changed_settings=_changed(header.settings),
         versions={short(what): short(version) for what, version in header.versions.items()},
+    )
+
+
+def _objective(log: Log) -> ObjectiveResponse | None:
+    if not log.header.objective:
+        return None
+    values = suite.objectives(log)
+    return ObjectiveResponse(
+        expression=short(log.header.objective),
+        mean=sum(values.values()) / len(values) if values else None,
+        tasks={short(task): value for task, value in values.items()},
     )
 
 
@@ -298,6 +316,16 @@ def _trial(made: Experiment, changed: Sequence[str]) -> TrialResponse:
         "changed": short_lines(changed),
     }
     return TrialResponse(**{**structs.asdict(made), **texts})
+
+
+def _confirmation(test: Confirmation, journal: Journal, folder: Path) -> ConfirmationResponse:
+    texts = {
+        "present": not any(each.is_kept for each in journal.experiments[test.experiments :]),
+        "tasks": [short(task) for task in test.tasks],
+        "reasons": short_lines(test.reasons),
+        "evaluations": stored_arms(folder, test.evaluations),
+    }
+    return ConfirmationResponse(**{**structs.asdict(test), **texts})
 
 
 def _kept_value(target: str, value: Any) -> Any:

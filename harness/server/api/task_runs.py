@@ -5,14 +5,13 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from harness_evals.changed_targets import TargetChange, changed_targets
-from harness_evals.evaluation_names import arm_name, arms_of
 from harness_evals.task_view import StageView, TaskView, clean_line, stage_view, task_view
 from msgspec import to_builtins
 from msgspec.structs import asdict
 
 from harness.core.text import clean
 from harness.errors import NotFound
-from harness.server.api.experiment_files import loops, loops_in, plain_value, short, short_lines, whole_log
+from harness.server.api.experiment_files import loops, loops_in, plain_value, short, short_lines, stored_arms, whole_log
 from harness.server.responses.experiment_responses import TaskResponse
 from harness.server.responses.task_run_responses import (
     ChangedTarget,
@@ -116,15 +115,13 @@ def experiment(data_dir: Path, loop: str, number: int) -> TrialDetailResponse:
     made = next((each for each in journal.experiments if each.number == number), None)
     if made is None:
         raise NotFound(f"the loop {clean(loop, 100)} has no experiment {number}")
-    arms = {short(name) for name in arms_of(paths[loop])}
-    named = {short(arm): short(arm_name(paths[loop].name, file)) for arm, file in made.evaluations.items()}
     scores = sorted(made.task_scores.items(), key=lambda each: (-abs(each[1][1] - each[1][0]), each[0]))
     texts = {
         "idea": clean(made.idea, MAX_IDEA),
         "hypothesis": clean(made.hypothesis, MAX_IDEA),
         "reasons": short_lines(made.reasons),
         "targets": [_target(each) for each in changed_targets(journal, made)],
-        "evaluations": {arm: name for arm, name in named.items() if name in arms},
+        "evaluations": stored_arms(paths[loop], made.evaluations),
         "commit": short(made.commit),
         "task_scores": [TaskDifference(task=short(task), baseline=was, candidate=now) for task, (was, now) in scores],
         "numbers": [each.number for each in journal.experiments],

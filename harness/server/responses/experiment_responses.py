@@ -102,6 +102,21 @@ class TrialResponse(BaseModel):
     commit: str = Field(description="Commit of kept code; otherwise empty.")
 
 
+class ConfirmationResponse(BaseModel):
+    """A test of what was kept against the loop's first state, on tasks that no experiment used."""
+
+    experiments: int = Field(description="Number of experiments before it.")
+    present: bool = Field(description="Whether it is about the state kept now.")
+    confirmed: bool
+    difference: float = Field(description="Mean gain over the tasks.")
+    low: float = Field(description="Lower end of the 95 % interval of the gain.")
+    high: float = Field(description="Upper end of the interval.")
+    p: float = Field(description="One-sided p-value of `not better`.")
+    tasks: list[str]
+    reasons: list[str]
+    evaluations: dict[str, str] = Field(description="Evaluation of each side, those that are stored.")
+
+
 class LoopResponse(BaseModel):
     """A complete experiment loop."""
 
@@ -133,6 +148,8 @@ class LoopResponse(BaseModel):
                 "commit": "",
             }
         ],
+        confirmations=[],
+        confirmed=True,
         best={},
         best_config="# the best settings found: the defaults; use with --config\n",
     )
@@ -145,6 +162,8 @@ class LoopResponse(BaseModel):
     changed_settings: list[str] = Field(description="The settings that differ from today's defaults.")
     noise_errors: list[str] = Field(description="Errors of runs with unchanged settings.")
     trials: list[TrialResponse]
+    confirmations: list[ConfirmationResponse] = Field(description="Tests of what was kept, oldest first.")
+    confirmed: bool = Field(description="Whether everything kept was shown on tasks other than those that chose it.")
     best: dict[str, Any] = Field(description="The changes kept so far.")
     best_config: str = Field(description="The best settings as YAML, for --config.")
 
@@ -160,6 +179,14 @@ class TaskResponse(BaseModel):
     live_calls: int = Field(description="Of all runs, as are tokens and seconds.")
     tokens: int
     seconds: float
+
+
+class ObjectiveResponse(BaseModel):
+    """Quality weighed against cost: the formula, its mean over the tasks, and its value by task."""
+
+    expression: str
+    mean: float | None = Field(description="Null if every run failed.")
+    tasks: dict[str, float] = Field(description="Of the tasks of which a run did not fail.")
 
 
 class EvaluationResponse(BaseModel):
@@ -182,6 +209,7 @@ class EvaluationResponse(BaseModel):
         means={"nugget_vital": 0.91, "total": 0.748},
         errors={"nugget_vital": 0.02, "total": 0.031},
         weights={"nugget_vital": 0.3},
+        objective={"expression": "quality - 0.01*live_calls", "mean": 0.69, "tasks": {"T_A": 0.69}},
         tokens=0,
         seconds=31.4,
         settings={"max_rounds": 5},
@@ -196,6 +224,7 @@ class EvaluationResponse(BaseModel):
         description="Standard errors of the means, clustered by task; none for a single task."
     )
     weights: dict[str, float] = Field(description="Weight of each scorer in the total.")
+    objective: ObjectiveResponse | None = Field(description="What the evaluation weighs; null for quality alone.")
     tokens: int = Field(description="Tokens of the language model.")
     seconds: float = Field(description="Sum over all runs, parallel ones included.")
     settings: dict[str, Any]

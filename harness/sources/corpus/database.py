@@ -133,7 +133,7 @@ class IndexDatabase:
             ) from error
 
 
-@lru_cache(maxsize=1)  # the index of words asks for the same text again
+@lru_cache(maxsize=4)  # the index of words asks for the same text again, after a title and a heading
 def indexed(part: str, passage: str) -> str:
     """Return a part of a passage, as its title, as the index of words holds it: by the language of the passage."""
     return indexed_text(part, text_language(passage))

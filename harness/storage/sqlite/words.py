@@ -195,7 +195,7 @@ class WordSearch:
             if self._path is not None:
                 _run(index, "PRAGMA journal_mode = WAL")
             _run(index, _INDEXED)
-            if _run(index, "PRAGMA user_version")[0][0] != FORM:
+            if not _has_form(index):
                 _empty(index)
             yield index
 
@@ -205,9 +205,15 @@ class WordSearch:
                 self._path.with_name(f"{self._path.name}{suffix}").unlink(missing_ok=True)
 
 
+def _has_form(index: sqlite3.Connection) -> bool:
+    return bool(_run(index, "PRAGMA user_version")[0][0] == FORM)
+
+
 def _empty(index: sqlite3.Connection) -> None:
-    """Drop all indexes: they hold words in another form."""
+    """Drop all indexes: they hold words in another form; none if another process was faster, and fills them again."""
     with _transaction(index):
+        if _has_form(index):
+            return
         for (name,) in _run(index, "SELECT name FROM indexed"):
             _run(index, f"DROP TABLE IF EXISTS {_checked(name)}")
         _run(index, "DELETE FROM indexed")

@@ -52,6 +52,10 @@ REFUSED = [
     ("東京の天気", "погода в токио", "language: the two are in different languages"),
     ("pociąg z Krakowa do Warszawy", "pociąg z Warszawy do Krakowa", "direction: words have changed places"),
     ("รถไฟจากกรุงเทพไปเชียงใหม่", "รถไฟจากเชียงใหม่ไปกรุงเทพ", "direction: words have changed places"),
+    ("istanbuldan ankaraya tren", "ankaradan istanbula tren", "content: no counterpart for ankaradan"),
+    ("vonat budapestrol becsbe", "vonat becsbol budapestre", "content: no counterpart for becsbe"),
+    ("tiket kereta dari jakarta ke bandung", "tiket kereta dari bandung ke jakarta", "direction: words have changed"),
+    ("vlak iz zagreba u split", "vlak iz splita u zagreb", "content: no counterpart for split"),
 ]
 SERVED = [
     ("recette de crêpes", "crêpes recette"),

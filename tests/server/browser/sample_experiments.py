@@ -5,7 +5,7 @@ from pathlib import Path
 
 from harness_evals import suite
 from harness_evals.journal import FOLDER as LOOPS
-from harness_evals.journal import Experiment, JournalWriter, NoiseFloor
+from harness_evals.journal import Confirmation, Experiment, JournalWriter, NoiseFloor
 from harness_evals.log import Entry, LogWriter
 from harness_evals.loop import begin
 from harness_evals.outcome import STAGES, Cost, Outcome
@@ -48,7 +48,7 @@ def evaluate(data_dir: Path, settings: Settings, *, now: float, gain: float = 0.
 
 
 def experiment(data_dir: Path, settings: Settings, *, now: float) -> str:
-    """Write a loop of six experiments that started `now`; return its id."""
+    """Write a loop of six experiments and two tests of what they kept, that started `now`; return its id."""
     begun = begin(fact_tasks(), settings, SPACE, options(experiments=12), now=now)
     writer = JournalWriter(data_dir / LOOPS / begun.id)
     writer.write(begun)
@@ -67,5 +67,11 @@ def experiment(data_dir: Path, settings: Settings, *, now: float) -> str:
         )
         writer.write(replace(measured, low=gain - 0.018, high=gain + 0.018, reasons=(said,)))
         baseline += gain if status == "keep" else 0.0
+    tasks, reasons = (
+        tuple(f"n{number}" for number in range(8)),
+        ("figures on 8 further tasks", "a reason"),
+    )
+    for count, confirmed, gain in ((3, False, 0.004), (6, True, 0.041)):
+        writer.write(Confirmation(count, tasks, confirmed, gain, gain - 0.02, gain + 0.02, 0.02, reasons))
     writer.close()
     return begun.id

@@ -41,6 +41,9 @@ def test_a_loop_shows_every_experiment(visit: Visitor, furnished: Furnished) -> 
     rows.nth(5).get_by_text("Why").click()
     expect(rows.nth(5)).to_contain_text("is it running?")
     expect(page.locator("pre")).to_contain_text("max_rounds: 3")
+    tests = page.get_by_role("table", name="no experiment used").get_by_role("row")
+    expect(tests.nth(1)).to_contain_text("not confirmed")
+    expect(tests.nth(2)).to_contain_text("+0.041")
 
 
 def test_an_evaluation_shows_every_task(visit: Visitor, furnished: Furnished) -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.sources.corpus import corpus_index
+from harness.core.search_words import indexed_text
+from harness.sources.corpus import corpus_index, database
 from harness.sources.corpus.engine import Corpus, open_corpus
 
 NOTES = {
@@ -85,3 +86,17 @@ def test_the_form_of_words_is_in_the_version_of_other_languages_alone(
     after = [opened(folder, tmp_path / "later").options["version"] for folder in (english, notes)]
     assert after[0] == before[0]
     assert after[1] != before[1]
+
+
+def test_the_words_of_a_passage_are_formed_once(notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stemming takes most of the time of indexing; the digest of a corpus and the index ask for the same texts."""
+    formed = list[tuple[str, str]]()
+
+    def noted(text: str, language: str) -> str:
+        formed.append((text, language))
+        return indexed_text(text, language)
+
+    monkeypatch.setattr(database, "indexed_text", noted)
+    database.indexed.cache_clear()
+    open_corpus(str(notes), tmp_path / "index", quiet, None)
+    assert len(formed) == len(set(formed)) >= len(NOTES)
