@@ -82,3 +82,10 @@ def test_the_reader_reads_the_english_passages_of_an_english_question_only() -> 
         silent,
     )
     assert reader.read == ["The key is old."]
+
+
+def test_words_of_a_language_count_in_all_their_forms_and_function_words_do_not() -> None:
+    """A text with "ist", "der" and "von" answers nothing; one with the question's nouns in the plural does."""
+    texts = ["Der Hund ist in der Nähe von den Häusern.", "Regeln geben Spielen ihren Sinn."]
+    found = ranked_passages("Was ist der Sinn von der Regel?", texts, WordReader(), WordEmbedder(), silent)
+    assert [(each.place, each.answers) for each in found] == [(2, True), (1, False)]
