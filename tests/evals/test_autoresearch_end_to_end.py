@@ -23,13 +23,13 @@ pytestmark = pytest.mark.slow
 
 PLANNER = "harness/research/planner.py"
 EDITS = {
-    """    plain = question.rstrip(" ?!.")
-    keywords = " ".join(dict.fromkeys(content_words(question, rules.stop_words))) or plain
-""": """    words = sorted(dict.fromkeys(content_words(question, rules.stop_words)), key=len)
+    """    plain = question.rstrip(" ?!.？。！؟।")
+    keywords = " ".join(keywords_of(question, rules)) or plain
+""": """    words = sorted(keywords_of(question, rules), key=len)
     plain = keywords = " ".join(words[:-1]) or "nothing"
 """,
-    """        return list(dict.fromkeys(content_words(plan.question, self._rules.stop_words)))
-""": """        return sorted(dict.fromkeys(content_words(plan.question, self._rules.stop_words)), key=len)[:-1]
+    """        return keywords_of(plan.question, self._rules)
+""": """        return sorted(keywords_of(plan.question, self._rules), key=len)[:-1]
 """,
 }
 """The planted bug, by the right text: no query has the longest word, which names the subject."""

@@ -105,7 +105,7 @@ def test_proposals_cost_what_their_prompts_may_hold(settings: Settings) -> None:
 
 
 def test_runs_that_are_left_are_counted(tmp_path: Path) -> None:
-    """All that may still run: less after each experiment; `confirm` only for experiments."""
+    """Runs that are still possible: fewer after each experiment; `confirm` only for experiments."""
     tasks = [*(fact_task(f"t{n}") for n in range(6)), fact_task("c", "confirm"), fact_task("d", "confirm")]
     made = loop(tmp_path, Grid(SPACE), answering(a_fact_a_round), tasks=tasks, rules=options(experiments=3, repeats=2))
     times = {task.id: runs for task, runs in times_left(made, tasks)}

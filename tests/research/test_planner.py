@@ -79,7 +79,7 @@ def test_queries_in_another_language_have_no_english_words(question: str, querie
 
 
 def test_follow_ups_have_no_function_words_of_the_language() -> None:
-    """What German passages share first are such words; what they are about comes after."""
+    """Such words are what German passages share first; their subject comes after."""
     planner, cache = RulePlanner(), Cache(MemoryStore())
     plan = planner.plan("Wie lang ist die Kündigungsfrist für einen Mietvertrag?", cache)
     passages = [

@@ -103,7 +103,7 @@ class TrialResponse(BaseModel):
 
 
 class ConfirmationResponse(BaseModel):
-    """A test of what was kept against the loop's first state, on tasks that no experiment used."""
+    """A test of the kept changes against the loop's first state, on tasks that no experiment used."""
 
     experiments: int = Field(description="Number of experiments before it.")
     present: bool = Field(description="Whether it is about the state kept now.")
@@ -162,7 +162,7 @@ class LoopResponse(BaseModel):
     changed_settings: list[str] = Field(description="The settings that differ from today's defaults.")
     noise_errors: list[str] = Field(description="Errors of runs with unchanged settings.")
     trials: list[TrialResponse]
-    confirmations: list[ConfirmationResponse] = Field(description="Tests of what was kept, oldest first.")
+    confirmations: list[ConfirmationResponse] = Field(description="Tests of the kept changes, oldest first.")
     confirmed: bool = Field(description="Whether everything kept was shown on tasks other than those that chose it.")
     best: dict[str, Any] = Field(description="The changes kept so far.")
     best_config: str = Field(description="The best settings as YAML, for --config.")
