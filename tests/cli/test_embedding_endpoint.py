@@ -298,7 +298,7 @@ def test_a_variable_without_a_key_is_wrong_usage(
     monkeypatch.setenv("HARNESS_EMBEDDING_KEY_VARIABLE", "MY_KEY")
     assert "variable MY_KEY holds no key" in harness("search", ASKED).one_line_error(2)
     broken = [each["name"] for each in harness("doctor", "--json").told["findings"] if each["state"] == "broken"]
-    assert broken == ["embedder", "languages", "meaning"]
+    assert broken == ["embedder", "meaning", "languages"]
     assert harness("search", ASKED, "--offline").code == 6
 
 

@@ -208,7 +208,7 @@ WORSE = {
             "replace": "queries = unasked([plain, keywords, *more])",
             "with": "queries = unasked(['mainly', 'all'], more)",
         },
-        {"replace": "dict.fromkeys(content_words(plan.question, self._rules.stop_words))", "with": "['mainly']"},
+        {"replace": "keywords_of(plan.question, self._rules)", "with": "['mainly']"},
     ]
 }
 BREAKING = {
