@@ -1,6 +1,7 @@
 """Evaluation tasks: reading, refusals with their place, and confirmation by the sources."""
 
 import time
+import unicodedata
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from harness_evals.tasks import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness.core.word_forms import has_other_letters
 from harness.errors import InvalidInput
 
 TASK = """\
@@ -260,10 +262,18 @@ def test_a_pattern_that_would_take_all_memory_is_refused(pattern: str) -> None:
         nugget(pattern=pattern)
 
 
-@given(st.text(max_size=200))
+@given(st.text(max_size=200).filter(lambda text: not has_other_letters(unicodedata.normalize("NFKC", text))))
 def test_comparable_text_is_comparable_to_itself(text: str) -> None:
-    """Normalising twice is normalising once."""
+    """Normalising twice is normalising once, unless a script without spaces becomes n-grams."""
     assert comparable(comparable(text)) == comparable(text)
+
+
+def test_an_alias_is_found_within_a_sentence_without_spaces() -> None:
+    """N-grams of an alias are those of its place in the sentence."""
+    said = [comparable("诺维克市在2020年有48,200名居民。")]
+    assert is_said(nugget("诺维克市"), said)
+    assert is_said(nugget("居民"), said)
+    assert not is_said(nugget("市民"), said)
 
 
 @given(st.text(max_size=60).filter(comparable), st.lists(st.text(max_size=60), max_size=4))
