@@ -62,10 +62,17 @@ def normal(text: str) -> str:
     """Return a text with one form of each letter and digit: composed, of usual width, digits of ASCII, without the
     points and accents of Hebrew and Arabic. Case stays; of many marks in a row, `MAX_MARKS` stay.
     """
-    text = _patterns()[4].sub("", text.replace(_JOINER, "").translate(_MARKS))
-    text = normalize("NFC", text)
+    text = normalize("NFC", with_few_marks(text.replace(_JOINER, "").translate(_MARKS)))
     text = _COMPATIBLE.sub(lambda found: normalize("NFKC", found[0]), text)
     return _DIGIT.sub(lambda found: str(decimal(found[0])), text)
+
+
+def with_few_marks(text: str) -> str:
+    """Return a text without the marks after `MAX_MARKS` in a row; call it before any other normal form of Unicode."""
+    if text.isascii():
+        return text
+    kept: str = _patterns()[4].sub("", text)
+    return kept
 
 
 def same_letters(word: str) -> str:

@@ -201,14 +201,8 @@ def find_evidence(
     )
     ranked = _in_own_language(ranked, chunk_set.question, lambda each: _is_relevant(each, wanted, least))
     weight = writing.reading_weight
-    if reader is not None:  # what answers comes first; the rest is about everything that belongs to it
-        by_part = [_about(ranked, part) for part in range(len(questions))]
-        firsts = [
-            max(about, key=lambda each: _opening_merit(each, questions[each.part][0], weight))
-            for about in by_part
-            if about
-        ]
-        ranked = [*firsts, *(each for each in ranked if not any(each is first for first in firsts))]
+    if reader is not None:
+        ranked = _answers_first(ranked, [question for question, _ in questions], weight)
     ranked = [each for each in ranked if _is_relevant(each, wanted, least)]
     chosen = select_diverse(
         [each for each in ranked if not each.unlikely],
@@ -222,6 +216,17 @@ def find_evidence(
     chosen += [max(about, key=lambda each: _merit(each, weight)) for part in absent if (about := _about(ranked, part))]
     by_text = {each.text: vector for each, vector in zip(likely, vectors, strict=True)}
     return [*_without_repeats(chosen, by_text, weights.repeated), *_disagreeing(ranked, questions, least)]
+
+
+def _answers_first(ranked: Sequence[Evidence], questions: Sequence[str], weight: float) -> list[Evidence]:
+    """Return ranked excerpts with the best opening of the answer to each question first. The rest may be about all that
+    belongs to it.
+    """
+    by_part = (_about(ranked, part) for part in range(len(questions)))
+    firsts = [
+        max(about, key=lambda each: _opening_merit(each, questions[each.part], weight)) for about in by_part if about
+    ]
+    return [*firsts, *(each for each in ranked if not any(each is first for first in firsts))]
 
 
 def _in_own_language(

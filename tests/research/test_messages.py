@@ -89,6 +89,7 @@ def test_every_text_is_translated_and_none_is_left_over(language: str) -> None:
 @pytest.mark.parametrize("language", CATALOGUES)
 def test_a_translation_has_the_places_of_its_text(language: str) -> None:
     """No value is lost. A form that is for one number alone may have that number in words."""
+    # `plural` is an attribute of `GNUTranslations` that typeshed does not declare
     chosen = compiled(language).plural  # type: ignore[attr-defined]
     for entry in catalogue(language):
         english, translated = texts_of(entry)
@@ -101,7 +102,7 @@ def test_a_translation_has_the_places_of_its_text(language: str) -> None:
 
 @pytest.mark.parametrize("language", CATALOGUES)
 def test_the_compiled_catalogue_is_that_of_its_source(language: str) -> None:
-    """A change of one without the other fails."""
+    """A change of one without the other fails. `gettext` has both parts, but typeshed does not declare them."""
     made = io.BytesIO()
     write_mo(made, catalogue(language))
     made.seek(0)

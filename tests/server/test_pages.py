@@ -312,9 +312,7 @@ def test_a_citation_of_a_pdf_shows_its_page(client: TestClient, app: App) -> Non
 
 
 def test_a_report_is_shown_in_the_language_of_its_question(client: TestClient, app: App) -> None:
-    """From right to left where that is written so, with a quotation in another language marked; the page around it is
-    in English.
-    """
+    """Arabic runs from right to left; a quotation in another language is marked, and the page around it is English."""
     question, quotation = "كيف يخبز الخبز؟", "Bread is baked."
     source = {"number": 1, "title": "Bread", "url": "https://e.org/a", "language": "en"}
     cited = {

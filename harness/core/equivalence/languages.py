@@ -2,8 +2,8 @@
 
 import re
 import unicodedata
-from collections import Counter
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 from itertools import pairwise
 
@@ -14,6 +14,7 @@ from harness.core.everyday_words import EVERYDAY_WORDS
 from harness.core.languages import main_script
 from harness.core.question_language import question_language
 from harness.core.text import STOP_WORDS
+from harness.core.word_forms import with_few_marks
 
 ENGLISH = "en"
 _FOREIGN = frozenset("con da de del der des die dr el em en es est et il je la las le les los que un".split())
@@ -29,6 +30,9 @@ _BEGINNING = 4
 _FROM = re.compile("([^\\W_]{3,40}?)(?:[dt][ae]n|[rbt][oe]l|[ls]t[ae])")
 """A word with an ending that says from where: in Turkish, Hungarian and Finnish, typed without accents."""
 _EVIDENCE = 1e-6
+"""Evidence that differs by less is the same: sums of fractions are rounded."""
+_SHOWING = 1_000
+"""Characters of a query that show its language."""
 
 
 def languages_of(a: str, b: str) -> tuple[str, ...]:
@@ -38,7 +42,7 @@ def languages_of(a: str, b: str) -> tuple[str, ...]:
     Without letters of other alphabets or accents, and without words of another language, queries are English. In Latin
     letters, the words of the lists decide for both together: a single query is too short.
     """
-    a, b = (unicodedata.normalize("NFKC", text) for text in (a, b))
+    a, b = (unicodedata.normalize("NFKC", with_few_marks(text)) for text in (a, b))
     one, two = question_language(a), question_language(b)
     plain = _is_plain(a) and _is_plain(b)
     if plain and {one, two} <= {ENGLISH, ""}:
@@ -57,10 +61,11 @@ def _is_plain(text: str) -> bool:
 
 
 def _latin(a: str, b: str, *, plain: bool) -> tuple[str, ...]:
-    one, two = _best(_evidence(a)), _best(_evidence(b))
+    signs_a, signs_b = _evidence(a[:_SHOWING]), _evidence(b[:_SHOWING])
+    one, two = _best(signs_a), _best(signs_b)
     if one and two and set(one).isdisjoint(two) and ENGLISH in (*one, *two):
         return ()
-    both = _best(_evidence(a) + _evidence(b))
+    both = _best({each: signs_a.get(each, 0.0) + signs_b.get(each, 0.0) for each in {*signs_a, *signs_b}})
     if not both:
         return (ENGLISH,) if plain else ("",)
     if ENGLISH in both and (plain or len(both) == 1):
@@ -72,7 +77,7 @@ def _turned(a: str, b: str) -> tuple[str, ...]:
     """Return the languages of a preposition, no English one, that is before different words in two queries which both
     have these words: "treno da milano a roma" has no other sign that it is not English.
     """
-    words_a, words_b = (tokens_in(text[:1_000], "") for text in (a, b))
+    words_a, words_b = (tokens_in(text[:_SHOWING], "") for text in (a, b))
     if _have_turned_endings(words_a, words_b):
         return ("",)
     one, two = _following(words_a), _following(words_b)
@@ -134,21 +139,20 @@ def _small_words() -> dict[str, tuple[str, ...]]:
     return found
 
 
-def _best(evidence: "Counter[str]") -> tuple[str, ...]:
+def _best(evidence: Mapping[str, float]) -> tuple[str, ...]:
     """Return the languages with the most evidence, sorted."""
     most = max(evidence.values(), default=0.0)
     return tuple(sorted(language for language, found in evidence.items() if found > most - _EVIDENCE))
 
 
 @lru_cache(4_096)
-def _evidence(text: str) -> "Counter[str]":
+def _evidence(text: str) -> Mapping[str, float]:
     """Return how much shows each language: a word or letter counts 1, shared among the languages that have it."""
-    found: Counter[str] = Counter()
-    letters = {*text[:1_000]}
-    for sign in (*tokens_in(text[:1_000], ""), *(letter for letter in letters if not letter.isascii())):
+    found = defaultdict[str, float](float)
+    for sign in (*tokens_in(text, ""), *sorted(letter for letter in {*text} if not letter.isascii())):
         having = _known().get(sign, ())
         for language in having:
-            found[language] += 1 / len(having)  # type: ignore[assignment]
+            found[language] += 1 / len(having)
     return found
 
 

@@ -3,6 +3,8 @@
 import re
 import unicodedata
 
+from harness.core.word_forms import with_few_marks
+
 UNSPACED = frozenset({"zh", "ja", "ko", "th", "lo", "km", "my"})
 """Languages that are read by characters: words are not set apart, or particles are written together with them."""
 _QUOTES = '"“”„«»'
@@ -37,7 +39,7 @@ def tokens_in(text: str, language: str) -> list[str]:
 
 
 def _folded(text: str, language: str) -> str:
-    text = unicodedata.normalize("NFKC", text)
+    text = unicodedata.normalize("NFKC", with_few_marks(text))
     if language == "tr":
         text = text.replace("I", "ı").replace("İ", "i")
     text = _HYPHEN.sub(" ", _SILENT.sub("", text.casefold())).translate(_VARIANTS)

@@ -12,6 +12,7 @@ from harness.core.equivalence.other_language import MAX_WORDS
 from harness.core.equivalence.tokens import tokens_in
 from harness.core.equivalence.word_lists import LISTED, lists_of
 from harness.core.equivalence.word_reading import same_word
+from harness.core.word_forms import MAX_MARKS
 
 READ = Rule(-100.0, 0.01, "", "any", (0.0,) * (1 + len(FEATURES)))
 """A rule with a verifier that accepts every pair without a veto."""
@@ -176,3 +177,10 @@ def test_long_texts_are_refused() -> None:
     a, b = ("".join(chr(first + number) for number in range(MAX_WORDS)) for first in (0x4E00, 0x5E00))
     assert [verdict.reason for verdict in examine(a, b, 1.0).verdicts] == ["too much differs"]
     assert [verdict.reason for verdict in examine(f"{a}中", b, 1.0).verdicts] == ["too long to compare"]
+
+
+def test_very_many_marks_are_not_read() -> None:
+    """Unicode's normal forms sort marks in a row, in quadratic time."""
+    flooded = "بحث" + "\u0650\u064e" * 5_000
+    assert languages_of(flooded, "بحث") == ("ar",)
+    assert tokens_in("a" + "\u0301\u0323" * 5_000, "") == tokens_in("a" + "\u0301\u0323" * (MAX_MARKS // 2), "")

@@ -67,65 +67,34 @@ def test_any_requests_no_language(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("question", "expected"),
+    ("question", "region", "language", "site", "brave", "serper"),
     [
-        (
-            GERMAN,
-            {
-                "ddgs": {"region": "de-de"},
-                "browser": {"region": "de-de"},
-                "wikipedia": {"language": "de"},
-                "searxng": {"url": "http://a.example", "language": "de"},
-                "openalex": {"language": "de"},
-                "stackexchange": {"site": "stackoverflow"},
-                "brave": {"search_lang": "de", "country": "DE"},
-                "serper": {"hl": "de", "gl": "de"},
-            },
-        ),
-        (
-            CHINESE,
-            {
-                "ddgs": {"region": "cn-zh"},
-                "browser": {"region": "cn-zh"},
-                "wikipedia": {"language": "zh"},
-                "searxng": {"url": "http://a.example", "language": "zh"},
-                "openalex": {"language": "zh"},
-                "stackexchange": {"site": "stackoverflow"},
-                "brave": {"search_lang": "zh-hans", "country": "CN"},
-                "serper": {"hl": "zh-cn", "gl": "cn"},
-            },
-        ),
-        (
-            RUSSIAN,
-            {
-                "ddgs": {"region": "ru-ru"},
-                "browser": {"region": "ru-ru"},
-                "wikipedia": {"language": "ru"},
-                "searxng": {"url": "http://a.example", "language": "ru"},
-                "openalex": {"language": "ru"},
-                "stackexchange": {"site": "ru.stackoverflow"},
-                "brave": {"search_lang": "ru", "country": "RU"},
-                "serper": {"hl": "ru", "gl": "ru"},
-            },
-        ),
-        (
-            HINDI,
-            {
-                "ddgs": {"region": "wt-wt"},
-                "browser": {"region": "wt-wt"},
-                "wikipedia": {"language": "hi"},
-                "searxng": {"url": "http://a.example", "language": "hi"},
-                "openalex": {"language": "hi"},
-                "stackexchange": {"site": "stackoverflow"},
-                "brave": {"search_lang": "hi", "country": "IN"},
-                "serper": {"hl": "hi", "gl": "in"},
-            },
-        ),
+        (GERMAN, "de-de", "de", "stackoverflow", ("de", "DE"), ("de", "de")),
+        (CHINESE, "cn-zh", "zh", "stackoverflow", ("zh-hans", "CN"), ("zh-cn", "cn")),
+        (RUSSIAN, "ru-ru", "ru", "ru.stackoverflow", ("ru", "RU"), ("ru", "ru")),
+        (HINDI, "wt-wt", "hi", "stackoverflow", ("hi", "IN"), ("hi", "in")),
     ],
 )
-def test_a_question_is_searched_in_its_language(tmp_path: Path, question: str, expected: dict[str, Any]) -> None:
+def test_a_question_is_searched_in_its_language(
+    tmp_path: Path,
+    question: str,
+    region: str,
+    language: str,
+    site: str,
+    brave: tuple[str, str],
+    serper: tuple[str, str],
+) -> None:
     """By every engine that knows it, each in its own terms."""
-    assert options(tmp_path, question, *EVERY) == expected
+    assert options(tmp_path, question, *EVERY) == {
+        "ddgs": {"region": region},
+        "browser": {"region": region},
+        "wikipedia": {"language": language},
+        "searxng": {"url": "http://a.example", "language": language},
+        "openalex": {"language": language},
+        "stackexchange": {"site": site},
+        "brave": dict(zip(("search_lang", "country"), brave, strict=True)),
+        "serper": dict(zip(("hl", "gl"), serper, strict=True)),
+    }
 
 
 def test_other_engines_have_no_language(tmp_path: Path) -> None:
