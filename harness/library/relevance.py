@@ -7,15 +7,15 @@ from harness.core.multilingual_vectors import knows
 from harness.core.question_language import question_language
 from harness.core.rank_fusion import reciprocal_rank_fusion
 from harness.core.text import stems
-from harness.ports import Embedder, Progress, Reader, silent
+from harness.ports import CrossLanguageEmbedder, Embedder, Progress, Reader, silent
 
 
 def relevance(
     question: str, texts: Sequence[str], reader: Reader, embedder: Embedder, progress: Progress = silent
 ) -> list[float]:
     """Return how likely (0..1) each text answers the question. The reader reads English. For a question in another
-    language vectors and shared words decide, or words alone where the vectors do not know it. Words alone also decide
-    for a text in another language than an English question.
+    language vectors and shared words decide, or words alone where the vectors do not know it. The same decide for a
+    text in another language than an English question.
 
     Raises:
         ReaderError: the reader is missing, damaged, or failed.
@@ -31,14 +31,17 @@ def relevance(
     vectors = embedder.embed([question, *texts])
     calibration = reader.calibration.with_vectors_of(embedder.id)
     near = (vectors[1:] @ vectors[0]).tolist()
+    if isinstance(embedder, CrossLanguageEmbedder) and not (language or all(readable)):
+        near = (vectors[1:] @ (vectors[0] + embedder.embed_across([question])[0])).tolist()
 
     def likely(place: int) -> float:
         if readable[place]:
             return calibration.relevance(read[place], near[place])
-        if knows(embedder.id, language):
-            across = foreign_language(texts[place]) != language
-            return calibration.by_meaning(near[place], _share(question, texts[place]), across=across)
-        return calibration.by_words(_share(question, texts[place]))
+        share, other = _share(question, texts[place]), foreign_language(texts[place])
+        if knows(embedder.id, language or other):
+            found = calibration.by_meaning(near[place], share, across=other != language)
+            return found if language else max(found, calibration.by_words(share))
+        return calibration.by_words(share)
 
     return [likely(place) for place in range(len(texts))]
 

@@ -2,7 +2,7 @@
 
 from harness.ports.admin import Admin
 from harness.ports.audits import Audits
-from harness.ports.embedder import Embedder, Vectors
+from harness.ports.embedder import CrossLanguageEmbedder, Embedder, Vectors
 from harness.ports.language_detector import LanguageDetector
 from harness.ports.language_model import Completion, LanguageModel, Message
 from harness.ports.listings import NOTHING, Listings
@@ -23,6 +23,7 @@ __all__ = [
     "Admin",
     "Audits",
     "Completion",
+    "CrossLanguageEmbedder",
     "Embedder",
     "EngineChain",
     "LanguageDetector",

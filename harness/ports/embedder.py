@@ -1,7 +1,7 @@
 """Port of embedding models."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
 if TYPE_CHECKING:  # numpy takes 0.1 s to import, and an exact hit has no vectors
     import numpy as np
@@ -34,4 +34,17 @@ class Embedder(Protocol):
 
         Raises:
             EmbeddingError: the model is missing or damaged.
+        """
+
+
+@runtime_checkable
+class CrossLanguageEmbedder(Embedder, Protocol):
+    """Embedder whose vectors of English texts have no similarity (exactly 0) to those of texts in other languages."""
+
+    def embed_across(self, texts: Sequence[str]) -> Vectors:
+        """Return other unit vectors of English texts: their similarity to texts in other languages is that of their
+        meaning, to English ones 0.
+
+        Raises:
+            EmbeddingError: see `embed`.
         """

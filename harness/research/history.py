@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 import orjson
 from msgspec import Struct
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from harness.core.durations import seconds_in
 from harness.core.entries import Entry, Neighbour
@@ -18,8 +18,17 @@ from harness.core.freshness import is_expired
 from harness.core.origins import origins_of
 from harness.core.tables import COLUMNS, KNOWLEDGE, RESEARCH, RUNS, SEARCHES
 from harness.core.text import clean, one_line, shorten
-from harness.errors import EmbeddingError, IndexUnavailable, InvalidInput, NotFound, SearchBackendError, StoreError
+from harness.errors import (
+    AccessDenied,
+    EmbeddingError,
+    IndexUnavailable,
+    InvalidInput,
+    NotFound,
+    SearchBackendError,
+    StoreError,
+)
 from harness.ports import Embedder, Store, Vectors
+from harness.research.history_excerpts import excerpt_of
 from harness.research.repeated_runs import MAX_RUNS, Repeats, repeats_in
 
 log = logging.getLogger(__name__)
@@ -45,8 +54,8 @@ MAX_NEAR = 1_000
 MAX_TITLE = 300
 MAX_SNIPPET = 300
 MAX_URL = 2_000
-MAX_READ = 100_000
-"""Characters of one text that are read for a snippet."""
+MAX_EXAMINED = 1_000
+"""Rows that are read to find those with or without results."""
 EMBED_AT_ONCE = 64
 MAX_IDS = 100
 EVER = 0.0
@@ -57,8 +66,8 @@ class HistoryEntry(Struct, frozen=True):
     """One past search, research or document. `id` is unique within its `source`; `timestamp` is when it was stored, in
     seconds since the epoch; `similarity` (0..1) is to the query, 1.0 without one. `url` is the address of its first
     result or of its source, empty if it has none. A repeated research (same question, same engines) is one entry:
-    `count` is the number of runs, `ids` lists up to `MAX_IDS` of them, newest first. The texts come from outside: data,
-    bounded, never markup.
+    `count` is the number of runs, `ids` lists up to `MAX_IDS` of them, newest first. `found` is false for a search
+    without results, and for a research without a report. The texts come from outside: data, bounded, never markup.
     """
 
     source: Source
@@ -71,6 +80,7 @@ class HistoryEntry(Struct, frozen=True):
     expired: bool
     count: int = 1
     ids: tuple[str, ...] = ()
+    found: bool = True
 
 
 class HistoryPage(Struct, frozen=True):
@@ -141,11 +151,13 @@ class History:
         limit: int = 20,
         offset: int = 0,
         origin: str = "own",
+        found: bool | None = None,
     ) -> HistoryPage:
         """Return up to `limit` (1..100) entries after the first `offset`, stored at or after `since` (seconds since the
         epoch), of one `source` or all. With a query: by meaning, most similar first; without: newest first. Expired
         entries are included and marked. From page to page each entry appears once, as long as none is stored or
-        deleted. `origin` filters by who caused them (see `origins_of`); the default is users and agents.
+        deleted. `origin` filters by who caused them (see `origins_of`); the default is users and agents. `found` leaves
+        only entries with (or without) results, among the first `MAX_EXAMINED` of each kind.
 
         Raises:
             InvalidInput: an unknown source or origin, or a number out of range.
@@ -160,14 +172,18 @@ class History:
             )
         query = one_line(clean(query, 10_000))
         count = offset + limit + 1
-        wanted = _Wanted(sources, since, count, origins_of(origin))
+        wanted = _Wanted(sources, since, count if found is None else MAX_EXAMINED, origins_of(origin))
         repeats = Repeats()
         if "research" in sources:
             repeats = repeats_in(self._store, self._tenant, since=since, origins=wanted.origins)
-        found = self._near(query, wanted, repeats) if query else self._newest(wanted, repeats)
-        chosen = nsmallest(count, found, key=lambda each: each.order)[offset:]
-        items = [entry for entry in map(self._entry, chosen[:limit]) if entry is not None]
-        return HistoryPage(items, more=len(chosen) > limit)
+        rows = self._near(query, wanted, repeats) if query else self._newest(wanted, repeats)
+        chosen = nsmallest(wanted.count, rows, key=lambda each: each.order)
+        if found is None:
+            items = [entry for entry in map(self._entry, chosen[offset:][:limit]) if entry is not None]
+            return HistoryPage(items, more=len(chosen) > offset + limit)
+        fitting = (entry for entry in map(self._entry, chosen) if entry is not None and entry.found is found)
+        items = list(islice(fitting, offset, count))
+        return HistoryPage(items[:limit], more=len(items) > limit)
 
     def entry(self, source: str, key: str) -> StoredEntry:
         """Return one entry in full.
@@ -200,8 +216,7 @@ class History:
             vector = self._embedder.embed([query])[0]
             for source in wanted.sources:
                 for table in TABLES_OF[source]:
-                    if table != KNOWLEDGE:  # its rows change, and get their vectors when they are written
-                        self._embed_some(table)
+                    self._embed_some(table)
                     for scope in self._store.nearest.scopes(table, self._tenant, self._embedder.id):
                         for near in self._near_in(table, scope, vector, wanted, repeats):
                             entry, similarity = near.entry, shown(near.similarity)
@@ -248,32 +263,43 @@ class History:
         ]
 
     def _embed_some(self, table: str) -> None:
-        """Embed some rows that have no vector yet: records of runs are stored without one."""
+        """Embed some rows without a vector of this embedder: records of runs, and rows written with another one."""
         missing = self._store.nearest.unembedded(table, self._tenant, self._embedder.id, EMBED_AT_ONCE)
         vectors = self._embedder.embed([text for _, text in missing]) if missing else ()
         try:
-            for (key, _), vector in zip(missing, vectors, strict=True):
-                self._store.nearest.embed(table, self._tenant, key, vector.tobytes(), self._embedder.id)
-        except StoreError as error:  # a read-only or busy store can still answer
+            for (key, text), vector in zip(missing, vectors, strict=True):
+                if table == KNOWLEDGE:
+                    self._embed_title(key, text, vector)
+                else:
+                    self._store.nearest.embed(table, self._tenant, key, vector.tobytes(), self._embedder.id)
+        except (StoreError, AccessDenied) as error:  # a read-only or busy store can still answer
             log.debug("rows of %s without a vector stay so: %s", table, error)
+
+    def _embed_title(self, key: str, title: str, vector: Vectors) -> None:
+        """Store the vector of a document's title, unless the document changes at this moment."""
+        row = self._store.rows.get(KNOWLEDGE, self._tenant, key)
+        if row is not None and row.text == title:
+            embedded = replace(row, embedding=vector.tobytes(), embedder=self._embedder.id)
+            self._store.rows.swap(KNOWLEDGE, self._tenant, embedded, expecting={"version": row.own.version})
 
     def _entry(self, found: _Found) -> HistoryEntry | None:
         """Return the entry of a row; `None` if it was deleted meanwhile."""
         entry = found.entry or self._store.rows.get(found.table, self._tenant, found.key)
         if entry is None:
             return None
-        snippet, url = _excerpt(found.table, entry.payload)
+        excerpt = excerpt_of(found.table, entry.payload)
         return HistoryEntry(
             source=found.source,
             id=entry.key,
             title=shorten(clean(entry.text, 2 * MAX_TITLE), MAX_TITLE),
-            snippet=shorten(clean(snippet, 2 * MAX_SNIPPET), MAX_SNIPPET),
+            snippet=shorten(clean(excerpt.snippet, 2 * MAX_SNIPPET), MAX_SNIPPET),
             timestamp=entry.created_at,
             similarity=found.similarity,
-            url=one_line(clean(url, MAX_URL)),
+            url=one_line(clean(excerpt.url, MAX_URL)),
             expired=is_expired(entry.expires_at, self._clock(), entry.created_at),
             count=max(1, len(found.runs)),
             ids=found.runs[:MAX_IDS] or (entry.key,),
+            found=excerpt.found,
         )
 
 
@@ -329,40 +355,3 @@ def _sources(source: str) -> tuple[Source, ...]:
     if not chosen:
         raise InvalidInput(f"no such source: {clean(source, 50)!r}; choose {', '.join(SOURCES)} or all")
     return chosen
-
-
-def _excerpt(table: str, payload: bytes) -> tuple[str, str]:
-    """Return the beginning of a row's content, and a URL; the content is data from outside, returned as text."""
-    try:
-        held = orjson.loads(payload)
-    except ValueError:  # a context may be any text
-        return payload[:MAX_READ].decode(errors="replace") if table == RESEARCH else "", ""
-    if table == KNOWLEDGE:
-        return _field(held, "content"), _field(held, "source_url")
-    if table == SEARCHES:
-        first = held[0] if isinstance(held, list) and held else {}
-        titles = [_field(each, "title") for each in islice(held, 5)] if isinstance(held, list) else []
-        return _field(first, "body") or " · ".join(filter(None, titles)), _field(first, "href")
-    snippet, url = _of_research(held)
-    begins = payload[:MAX_READ].decode(errors="replace") if table == RESEARCH else ""
-    return snippet or begins, url
-
-
-def _of_research(held: Any) -> tuple[str, str]:
-    """Return snippet and URL of a run's record or a gathered context."""
-    report = held.get("report") if isinstance(held, dict) else None
-    cited = report.get("citations") if isinstance(report, dict) else None
-    sources = held.get("sources") if isinstance(held, dict) else None
-    first = sources[0] if isinstance(sources, list) and sources else {}
-    if isinstance(cited, list) and cited:
-        return " ".join(_field(each, "sentence") for each in cited[:3]), _field(cited[0], "url") or _field(first, "url")
-    texts = first.get("texts") if isinstance(first, dict) else None
-    return _text(texts[0]) if isinstance(texts, list) and texts else "", _field(first, "url")
-
-
-def _field(held: Any, name: str) -> str:
-    return _text(held.get(name)) if isinstance(held, dict) else ""
-
-
-def _text(value: Any) -> str:
-    return value[:MAX_READ] if isinstance(value, str) else ""

@@ -7,11 +7,11 @@ from msgspec import Struct
 
 from harness.cache import Cache
 from harness.core.foreign_text import foreign_language
-from harness.core.multilingual_vectors import scale
+from harness.core.multilingual_vectors import SCALE, scale
 from harness.core.novelty import novelty
 from harness.core.text import one_line
 from harness.errors import StoreError
-from harness.ports import Embedder, Progress, Vectors
+from harness.ports import CrossLanguageEmbedder, Embedder, Progress, Vectors
 from harness.research.fingerprint import Code
 from harness.research.gathering import SourceText
 from harness.research.relevance import MIN_SIMILARITY, Wording
@@ -69,21 +69,32 @@ class ChunkSet:
         self._progress = progress
         self._rarity = rarity
         self._held: dict[str, list[EmbeddedChunk]] = {}
+        self._far_vector: Vectors | None = None
 
     @property
     def chunking_id(self) -> str:
         """Id of all that determines chunks and vectors, apart from the documents."""
         return f"{self._chunks.chunk_tokens} {self.embedder.id}"
 
-    @cached_property
+    @property
     def question_vector(self) -> Vectors:
-        """The question's vector, of length 1, shape (dimension,).
+        """The question's vector, shape (dimension,), of length 1. If documents are in other languages (see `across`),
+        `SCALE` times its vector for these is added, which changes no similarity to an English text.
 
         Raises:
             EmbeddingError: the embedder failed.
         """
+        return self._own_vector if self._far_vector is None else self._own_vector + SCALE * self._far_vector
+
+    @cached_property
+    def _own_vector(self) -> Vectors:
         vector: Vectors = self.embedder.embed([self.question])[0]
         return vector
+
+    @property
+    def across(self) -> bool:
+        """Whether a document is in another language than an English question, and the embedder compares the two."""
+        return self._far_vector is not None
 
     @cached_property
     def scale(self) -> float:
@@ -106,6 +117,7 @@ class ChunkSet:
         for done, name in enumerate(new):
             self._progress("embedding documents", done, len(new))
             self._held[name] = self._embedded(each[name])
+            self._look_for_other_language(self._held[name])
         if new:
             self._progress("embedding documents", len(new), len(new))
         return [chunk for name in each for chunk in self._held[name]]
@@ -137,6 +149,13 @@ class ChunkSet:
                 self._chunks.drop_expired()
             except StoreError as error:
                 log.debug("expired chunks stay: %s", error)
+
+    def _look_for_other_language(self, chunks: list[EmbeddedChunk]) -> None:
+        """Embed an English question again if its own vector says nothing about one of the chunks."""
+        if self.across or not isinstance(self.embedder, CrossLanguageEmbedder) or foreign_language(self.question):
+            return
+        if not all(float(chunk.vector @ self._own_vector) for chunk in chunks):
+            self._far_vector = self.embedder.embed_across([self.question])[0]
 
     def _embedded(self, document: SourceText) -> list[EmbeddedChunk]:
         metadata = {"url": document.url}

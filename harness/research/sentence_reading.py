@@ -5,7 +5,8 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from harness.core.foreign_text import is_english
+from harness.core.foreign_text import foreign_language, is_english
+from harness.core.multilingual_vectors import SCALE, knows
 from harness.ports import Reader, Vectors
 from harness.research.quotable_sentences import Sentence
 from harness.research.relevance import promise
@@ -45,8 +46,8 @@ def read_sentences(
     """Return how likely (0..1) each sentence answers the last question, the whole one, and which of the others it
     answers best, by reader and vectors; a share of that (see `weights`) where something is `missing`. Only the most
     promising ones are read; the others are 0. The reader reads English: for a question in another language the vectors,
-    which must know it (see `multilingual_vectors.knows`), decide, and shared words do where only the source is in
-    another language.
+    which must know it (see `multilingual_vectors.knows`), decide. Where only the source is in another language, shared
+    words do, and the vectors if they know that.
     """
     parts = questions[:-1] or questions
     of_part, by_part = parts_by_vectors(vectors, parts), [0.0] * len(likely)
@@ -58,16 +59,20 @@ def read_sentences(
         promises = [promise(similar, wanted.share(each.stems)) for similar, each in zip(near, likely, strict=True)]
         most = weights.sentences_read if part == len(questions) - 1 else weights.sentences_read // len(parts)
         best = sorted(range(len(likely)), key=lambda place: -promises[place])[:most]
-        readable = {place for place in best if english and not likely[place].source.language}
+        languages = {place: _other_language(likely[place], chunk_set) for place in best}
+        readable = {place for place in best if english and not languages[place]}
         read = iter(reader.answers(question, [likely[place].in_context for place in best if place in readable]))
         for place in best:
             if place in readable:
                 relevance = calibration.relevance(next(read), near[place])
             elif english:
-                relevance = calibration.by_words(wanted.share(likely[place].stems))
+                share = wanted.share(likely[place].stems)
+                relevance = calibration.by_words(share)
+                if knows(chunk_set.embedder.id, languages[place]):
+                    relevance = max(relevance, calibration.by_meaning(near[place] / SCALE, share, across=True))
             else:
-                across = bool(likely[place].source.language)
-                relevance = calibration.by_meaning(near[place], wanted.share(likely[place].stems), across=across)
+                share, across = wanted.share(likely[place].stems), bool(languages[place])
+                relevance = calibration.by_meaning(near[place], share, across=across)
             relevance *= weights.lacking_relevance if missing[likely[place].place] else 1.0
             places.add(place)
             if part == len(questions) - 1:
@@ -75,3 +80,12 @@ def read_sentences(
             if part < len(parts) and relevance > by_part[place]:
                 by_part[place], of_part[place] = relevance, part
     return Answering(found, of_part, by_part, frozenset(places))
+
+
+def _other_language(sentence: Sentence, chunk_set: ChunkSet) -> str:
+    """Return the language of a sentence if it is not the question's, "" if it is, or is not known. A source may be too
+    short to show it.
+    """
+    if chunk_set.across and not sentence.source.language:
+        return foreign_language(sentence.text)
+    return sentence.source.language

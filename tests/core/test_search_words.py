@@ -49,6 +49,14 @@ def test_a_query_has_the_stems_of_its_language() -> None:
     assert search_terms("Сколько книг в библиотеке?") == ["книг", "библиотек"]
 
 
+def test_a_turkish_word_has_its_beginning_too() -> None:
+    """Four letters, without dots and accents, with a digit: no stem is the same. Numbers have none."""
+    assert search_terms("Şehirlerin nüfusu 1990'da ne kadardı?")[:4] == ["sehir", "sehi0", "nufus", "nufu0"]
+    assert "19900" not in search_terms("Şehirlerin nüfusu 1990'da ne kadardı?")
+    assert indexed_text("İstanbul şehirleri", "tr").split()[:3] == ["İstanbul", "istanb", "ista0"]
+    assert set(search_terms("İSTANBUL'UN NÜFUSU NEDİR?")) & {"ista0"}
+
+
 def test_a_query_of_function_words_alone_is_searched() -> None:
     """All of its words, as nothing else is left."""
     assert search_terms("to be or not to be") == ["to", "be", "or", "not"]

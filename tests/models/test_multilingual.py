@@ -20,6 +20,7 @@ from harness.models.local.embedder import MiniLM
 from harness.models.local.multilingual import MAX_CHARS, Multilingual, UniversalEncoder
 from harness.ports import Embedder
 from harness.settings import Settings
+from harness.settings.extras import install_message
 
 ENGLISH = ["how long does the retry wait", "The service waits 30 seconds before it tries again.", "Berlin", ""]
 OTHER = [
@@ -63,6 +64,20 @@ def test_other_texts_have_the_encoders_vectors(joined: Multilingual) -> None:
     vectors = joined.embed(OTHER)
     assert not vectors[:, :384].any()
     assert vectors[:, 384:].tobytes() == UniversalEncoder().embed(OTHER).tobytes()
+
+
+@pytest.mark.parametrize("language", QUESTIONS)
+def test_an_english_question_across_is_near_to_answers_in_other_languages_alone(
+    joined: Multilingual, language: str
+) -> None:
+    """Of length 1, and with no similarity to any English text; its usual vector has none to the other languages."""
+    answer, other = joined.embed([QUESTIONS[language][1], OTHER[1]])
+    question = "How many days of holiday are there in a year?"
+    usual, across = joined.embed([question])[0], joined.embed_across([question])[0]
+    assert across @ answer > max(across @ other, 0.2)
+    assert usual @ answer == usual @ other == 0.0
+    assert not (joined.embed(ENGLISH) @ across).any()
+    assert np.linalg.norm(across) == pytest.approx(1.0, abs=1e-5)
 
 
 def test_a_language_that_the_encoder_does_not_know_stays_with_minilm(joined: Multilingual) -> None:
@@ -247,7 +262,7 @@ def test_the_extra_is_named_once_a_process(caplog: pytest.LogCaptureFixture) -> 
         assert not caplog.records
         models.check_language("Wie lange wartet der Dienst?")
         models.embedder_for("每年有多少天假期？")
-    assert [each.message for each in caplog.records] == [f"{multilingual.NOT_INSTALLED}; until then words decide"]
+    assert [each.message for each in caplog.records] == [f"{install_message('multilingual')}; until then words decide"]
 
 
 @pytest.mark.usefixtures("installed")
@@ -261,10 +276,17 @@ def test_the_extra_is_named_once_a_process(caplog: pytest.LogCaptureFixture) -> 
         ),
         ("Wer regiert das Königreich Spanien?", ""),
         ("¿Cuál es el sueldo mínimo?", ""),
+        (
+            "How many free days in the year does each employee have?",
+            "Jeder Mitarbeiter hat dreißig freie Tage im Jahr.",
+        ),
+        ("Who rules the kingdom of Spain?", ""),
     ],
 )
 def test_a_research_answers_by_meaning_or_not_at_all(notes: str, tmp_path: Path, question: str, answer: str) -> None:
-    """In the question's language, or from an English source where there is no other; not from another subject."""
+    """In the question's language, or from a source in another one (English for others, any for English) where there is
+    none; not from another subject.
+    """
     with App(Settings(data_dir=tmp_path / "data", engine=(f"corpus:{notes}",))) as app:
         report = app.researcher(question=question).run(question).report
     quoted = [] if report is None else [each.quotation for each in report.citations]

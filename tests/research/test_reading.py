@@ -3,7 +3,7 @@
 import pytest
 
 from harness.errors import InvalidInput
-from harness.models.local.multilingual import UniversalEncoder
+from harness.models.local.multilingual import Multilingual, UniversalEncoder
 from harness.research.reading import MAX_PASSAGE_CHARS, MAX_PASSAGES, ranked_passages
 from tests.fakes import WordEmbedder, WordReader
 
@@ -59,6 +59,14 @@ def test_in_another_language_the_reader_is_not_asked_and_vectors_decide() -> Non
     found = ranked_passages("每年有多少天年假？", CHINESE, reader, UniversalEncoder(), silent)
     assert [each.place for each in found] == [1, 3, 2]
     assert [each.answers for each in found] == [True, True, False]
+    assert reader.read == []
+
+
+def test_vectors_compare_an_english_question_with_a_passage_in_another_language() -> None:
+    """It answers though no word is in common; another subject does not, and the reader reads neither."""
+    reader, texts = WordReader(), [CHINESE[1], CHINESE[0]]
+    found = ranked_passages("How many days of paid leave does an employee have?", texts, reader, Multilingual(), silent)
+    assert [(each.place, each.answers) for each in found] == [(2, True), (1, False)]
     assert reader.read == []
 
 

@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 
 from harness.core.equivalence.lexicon import AUDIENCES, COMPOUNDING, EMPTY, IRREGULAR, SYNONYMS, WEAK
-from harness.core.equivalence.tokens import tokens_in
+from harness.core.equivalence.tokens import UMLAUTS, tokens_in
 from harness.core.equivalence.word_lists import LATIN, lists_of
 from harness.core.everyday_words import EVERYDAY_WORDS
 from harness.core.languages import main_script
@@ -40,7 +40,8 @@ def languages_of(a: str, b: str) -> tuple[str, ...]:
     are in two different languages.
 
     Without letters of other alphabets or accents, and without words of another language, queries are English. In Latin
-    letters, the words of the lists decide for both together: a single query is too short.
+    letters, the words of the lists decide for both together: a single query is too short. If they show no language but
+    English, endings and frequent words decide where both queries show the same language and no English.
     """
     a, b = (unicodedata.normalize("NFKC", with_few_marks(text)) for text in (a, b))
     one, two = question_language(a), question_language(b)
@@ -49,10 +50,18 @@ def languages_of(a: str, b: str) -> tuple[str, ...]:
         return _turned(a, b) or (ENGLISH,)
     if plain or {main_script(a), main_script(b)} == {"LATIN"}:
         found = _latin(a, b, plain=plain)
-        return (_turned(a, b) or found) if found == (ENGLISH,) else found
+        if found != (ENGLISH,):
+            return found
+        shown = (one,) if one == two in LATIN and not (_has_english(a) or _has_english(b)) else ()
+        return _turned(a, b) or shown or found
     if {one, two} == {"zh", "ja"}:  # Japanese keywords may have no kana
         return ("ja",)
     return (one,) if one == two else ()
+
+
+def _has_english(text: str) -> bool:
+    """Return whether a text has a function word of English, or a word in -ing."""
+    return any(word in STOP_WORDS or word.endswith("ing") for word in tokens_in(text[:_SHOWING], ""))
 
 
 def _is_plain(text: str) -> bool:
@@ -150,7 +159,7 @@ def _evidence(text: str) -> Mapping[str, float]:
     """Return how much shows each language: a word or letter counts 1, shared among the languages that have it."""
     found = defaultdict[str, float](float)
     for sign in (*tokens_in(text, ""), *sorted(letter for letter in {*text} if not letter.isascii())):
-        having = _known().get(sign, ())
+        having = _known().get(sign) or _known().get(sign.translate(UMLAUTS), ())
         for language in having:
             found[language] += 1 / len(having)
     return found

@@ -16,6 +16,8 @@ _SILENT = re.compile(r"[\u0640\u064b-\u065f\u0670\u200b-\u200f]")
 """Vowel marks and other signs that Arabic texts leave out, and invisible characters."""
 _VARIANTS = str.maketrans("أإآٱىةё", "اااايهе")
 """Letters that are often written as others."""
+UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
+"""Letters of German that many write as two. (`ß` is `ss` without regard to case, in any language.)"""
 _ARTICLES = re.compile(r"(وال|بال|كال|فال|لل|ال)(?=\w{3})")
 _KEPT_SPACES = frozenset({"ko"})
 
@@ -23,7 +25,8 @@ _KEPT_SPACES = frozenset({"ko"})
 def tokens_in(text: str, language: str) -> list[str]:
     """Return the words, numbers and signs of a text in order, in lower case.
 
-    Digits of all scripts become ASCII digits. In Korean, " " is the end of a word; elsewhere spaces are left out.
+    Digits of all scripts become ASCII digits. In Korean, " " is the end of a word; elsewhere spaces are left out. In
+    German, umlauts are two letters.
     """
     tokens: list[str] = []
     for token in _TOKEN.findall(_folded(text, language)):
@@ -43,6 +46,8 @@ def _folded(text: str, language: str) -> str:
     if language == "tr":
         text = text.replace("I", "ı").replace("İ", "i")
     text = _HYPHEN.sub(" ", _SILENT.sub("", text.casefold())).translate(_VARIANTS)
+    if language == "de":
+        text = text.translate(UMLAUTS)
     return "".join(str(unicodedata.decimal(char)) if char.isdecimal() else char for char in text)
 
 

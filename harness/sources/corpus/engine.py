@@ -4,6 +4,7 @@ import logging
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,7 +13,7 @@ from harness.core.keys import digest_of
 from harness.core.multilingual_vectors import understands
 from harness.core.text import one_line
 from harness.errors import EmbeddingError, EngineUnavailable, InvalidInput, StoreCorrupt, StoreError
-from harness.ports import Embedder, Progress, SearchResult
+from harness.ports import CrossLanguageEmbedder, Embedder, Progress, SearchResult, Vectors
 from harness.sources.corpus.corpus_index import CorpusIndex, Meaning
 from harness.sources.corpus.embedding import STUCK_SECONDS, VectorMaker
 from harness.sources.corpus.local_documents import CorpusDocument, CorpusSource, FileSource
@@ -149,11 +150,18 @@ class Corpus:
         language = foreign_language(query)
         if self._embedder is None or not understands(self._embedder.id, language):
             return None
-        try:
-            vector = self._embedder.embed([query])[0]
+        vector = self._vector(self._embedder.embed, query)
+        if language or not isinstance(self._embedder, CrossLanguageEmbedder):
             return Meaning(self._embedder.id, vector, language)
+        return Meaning(self._embedder.id, vector, across=partial(self._vector, self._embedder.embed_across, query))
+
+    @staticmethod
+    def _vector(embed: Callable[[Sequence[str]], Vectors], query: str) -> Vectors:
+        try:
+            vector: Vectors = embed([query])[0]
         except EmbeddingError as error:
             raise EngineUnavailable(f"the question cannot be embedded: {error}") from error
+        return vector
 
     def _on_index(self, operation: Callable[[CorpusIndex], T]) -> T:
         try:

@@ -198,6 +198,7 @@ MIGRATIONS = (
         (f"ALTER TABLE {LIBRARY} ALTER COLUMN words DROP EXPRESSION IF EXISTS",),
         _write_words,
     ),
+    PostgresMigration("0010-beginnings-of-turkish-words", (), _write_words),
 )
 
 

@@ -23,7 +23,7 @@ REFUSED = [
     ("train de Paris à Marseille", "train de Marseille à Paris", "direction: words have changed places"),
     ("mit Zucker", "ohne Zucker", "direction: mit / ohne"),
     ("der Hund beißt den Mann", "den Hund beißt der Mann", "direction: who or what something belongs to has changed"),
-    ("Schule in Berlin", "Schüler in Berlin", "content: no counterpart for schule, schüler"),
+    ("Schule in Berlin", "Schüler in Berlin", "content: no counterpart for schueler, schule"),
     ("wer ist Präsident von Chile", "wer war Präsident von Chile", "question: one asks past, who / who"),
     ("casa en venta en Lima", "caso en venta en Lima", "content: no counterpart for casa, caso"),
     ("la hija de Picasso", "el hijo de Picasso", "negation: hija / hijo are opposites"),
@@ -56,10 +56,14 @@ REFUSED = [
     ("istanbuldan ankaraya tren", "ankaradan istanbula tren", "content: no counterpart for ankaradan"),
     ("vonat budapestrol becsbe", "vonat becsbol budapestre", "content: no counterpart for becsbe"),
     ("tiket kereta dari jakarta ke bandung", "tiket kereta dari bandung ke jakarta", "direction: words have changed"),
+    ("parken freiburg bahnhof", "parken freiberg bahnhof", "content: no counterpart for freiberg, freiburg"),
+    ("train lyon marseille horaires", "train marseille lyon horaires", "direction: words have changed places"),
     ("vlak iz zagreba u split", "vlak iz splita u zagreb", "content: no counterpart for split"),
 ]
 SERVED = [
     ("recette de crêpes", "crêpes recette"),
+    ("Straße nach Köln gesperrt", "strasse nach koeln gesperrt"),
+    ("Flüge nach Zürich", "fluege nach zuerich"),
     ("Wetter in Köln heute", "heute Wetter in Köln"),
     ("wann öffnet der Zoo in Köln", "Bitte, wann öffnet der Zoo in Köln?"),
     ("¿Cuánto cuesta un pasaporte?", "un pasaporte cuánto cuesta"),
@@ -125,10 +129,11 @@ def test_no_written_look_alike_is_served() -> None:
         ("age of Pelé", "how old is Pelé"),
         ("tour de france winner 2003", "2003 winner tour de france"),
         ("£10 gifts", "gifts for £10"),
+        ("fuel economy 40 mpg in litres per 100 km", "fuel economy 40 mpg in km per litre"),
     ],
 )
 def test_english_stays_english(a: str, b: str) -> None:
-    """Words that are also those of another language, names with accents, and keywords without any sign."""
+    """Words that are also those of another language, names with accents, and keywords without any sign; or with it."""
     assert languages_of(a, b) == ("en",)
 
 

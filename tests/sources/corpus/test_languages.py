@@ -1,12 +1,17 @@
-"""A folder of notes in several languages, searched by words."""
+"""A folder of notes in several languages, searched by words, and by the meaning of an English question."""
 
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from harness.core.search_words import indexed_text
+from harness.models.local.embedder import MiniLM
+from harness.models.local.multilingual import Multilingual, UniversalEncoder
+from harness.ports import Vectors
 from harness.sources.corpus import corpus_index, database
 from harness.sources.corpus.engine import Corpus, open_corpus
 
@@ -59,6 +64,43 @@ def names(corpus: Corpus, query: str) -> list[str]:
 def test_a_question_finds_the_note_in_its_language(notes: Path, tmp_path: Path, question: str, name: str) -> None:
     """Other forms of its words, and words inside a run without spaces."""
     assert names(opened(notes, tmp_path), question)[:1] == [name]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["urlaub.md", "conges.md", "假期.md", "отпуск.md", "إجازة.md"])
+def test_an_english_question_finds_a_note_in_another_language(tmp_path: Path, name: str) -> None:
+    """No English note answers it, and no word is in common."""
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    for each in (name, "retry.md"):
+        (folder / each).write_text(NOTES[each])
+    corpus = open_corpus(str(folder), tmp_path / "index", quiet, Multilingual())
+    assert names(corpus, "How many days of holiday may an employee take?")[0] == name
+    assert names(corpus, "How often does a client try again?")[0] == "retry.md"
+
+
+def test_english_notes_are_searched_as_without_other_languages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same results as with MiniLM alone, and the encoder of other languages is not even loaded."""
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    for number, text in enumerate((NOTES["retry.md"], "Bread is baked for an hour.", "The oven is hot by then.")):
+        (folder / f"{number}.md").write_text(text)
+    monkeypatch.setattr(UniversalEncoder, "embed", lambda self, texts: pytest.fail(f"{self.id} embeds {texts}"))
+    questions = ["How long does a loaf take?", "retry", "Does it give up?"]
+    found = [
+        [open_corpus(str(folder), tmp_path / embedder.id, quiet, embedder).search(each, 3) for each in questions]
+        for embedder in (MiniLM(), OnlyEnglish())
+    ]
+    assert found[0] == found[1]
+    assert found[0][0]
+
+
+class OnlyEnglish(Multilingual):
+    """The joined model for texts that are all English: the other one gets none."""
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """See `Embedder.embed`."""
+        return np.pad(MiniLM().embed(texts), ((0, 0), (0, UniversalEncoder.dimension)))
 
 
 def test_a_changed_note_is_found_by_its_new_words_alone(notes: Path, tmp_path: Path) -> None:
