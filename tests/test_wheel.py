@@ -63,6 +63,14 @@ def test_the_wheel_takes_no_name_that_is_not_its_own(wheel: Path) -> None:
     }  # fmt: skip
 
 
+def test_what_is_installed_has_its_types_and_licences(wheel: Path) -> None:
+    """Both packages are marked as typed; the licences of what they contain come with them."""
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {"harness/py.typed", "harness_evals/py.typed", "search_cache-stubs/__init__.pyi"} <= set(names)
+    licences = {name.partition("/licenses/")[2] for name in names} - {""}
+    assert licences == {"LICENSE", "NOTICE", "LICENSES/Unicode-3.0.txt"}
+
+
 def test_what_is_installed_is_typed(python: Path, tmp_path: Path) -> None:
     """`mypy --strict` takes the import of the README, and knows what each kind of function brings."""
     file = tmp_path / "snippet.py"

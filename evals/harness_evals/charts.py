@@ -5,6 +5,7 @@ from pathlib import Path
 
 from harness.core.text import shorten
 from harness.errors import InvalidInput
+from harness.settings.extras import require_extra
 from harness_evals.changed_targets import names_of_changes
 from harness_evals.journal import Experiment
 
@@ -30,12 +31,17 @@ MAX_NAMED = 12
 
 
 def terminal_chart(experiments: Sequence[Experiment], width: int, *, colour: bool) -> str:
-    """Draw scores and baseline with characters, `width` columns wide; empty if no experiment has a score."""
-    import plotext
+    """Draw scores and baseline with characters, `width` columns wide; empty if no experiment has a score.
 
+    Raises:
+        InvalidInput: the extra `[charts]` is not installed.
+    """
     measured = [each for each in experiments if each.score is not None]
     if not measured:
         return ""
+    require_extra("charts")
+    import plotext
+
     plotext.clear_figure()
     plotext.theme("clear")
     plotext.plot([e.number for e in measured], [e.baseline for e in measured], label="baseline", marker="dot")
@@ -62,7 +68,12 @@ def _named(experiments: Sequence[Experiment]) -> list[tuple[Experiment, str]]:
 
 
 def write_png(experiments: Sequence[Experiment], path: Path) -> None:
-    """Draw scores with 95 % intervals around the baseline, and verdicts, as a PNG."""
+    """Draw scores with 95 % intervals around the baseline, and verdicts, as a PNG.
+
+    Raises:
+        InvalidInput: the extra `[charts]` is not installed, there is nothing to draw, or the file cannot be written.
+    """
+    require_extra("charts")
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
 

@@ -5,6 +5,7 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 
 from harness.errors import InvalidInput
+from harness.settings.extras import require_extra
 from harness_evals.isolation import IsolatedExecutor
 
 
@@ -30,12 +31,11 @@ def dask(address: str) -> Iterator[tuple[Executor, int]]:
     program and the same data directory. Dask itself moves the tasks of a lost worker to another.
 
     Raises:
-        InvalidInput: Dask is not installed, or the address does not respond.
+        InvalidInput: the extra `[dask]` is not installed, or the address does not respond.
     """
-    try:
-        from distributed import Client
-    except ImportError as error:
-        raise InvalidInput("Dask is not installed; pip install 'research-harness[dask]'") from error
+    require_extra("dask")
+    from distributed import Client
+
     try:
         client = Client(address, timeout=10)
     except (OSError, ValueError) as error:

@@ -30,7 +30,7 @@ def check_tools() -> None:
     """
     if missing := [name for name in ("ruff", "mypy", "pytest") if find_spec(name) is None]:
         raise InvalidInput(
-            f"experiments with code need {', '.join(missing)}; `pip install --group check` in the checkout"
+            f"experiments with code need {', '.join(missing)}; run `make check` in the checkout, which installs them"
         )
 
 

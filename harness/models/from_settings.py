@@ -11,9 +11,11 @@ from harness.errors import InvalidInput
 from harness.models.fallback_embedder import FirstAvailable
 from harness.models.local import multilingual
 from harness.models.local.embedder import MiniLM
-from harness.models.local.multilingual import NOT_INSTALLED, Multilingual, UniversalEncoder
+from harness.models.local.multilingual import Multilingual, UniversalEncoder
+from harness.models.remote.forwarding import ForwardingEndpoint
 from harness.ports import Embedder, LanguageDetector, LanguageModel, Reader, Verifier
 from harness.settings import Settings, key_in
+from harness.settings.extras import install_message, require_extra
 from harness.storage.forks import cached_property
 
 if TYPE_CHECKING:
@@ -161,11 +163,43 @@ class Models:
             key_variable=settings.model_key_variable or "OPENAI_API_KEY",
         )
 
+    @cached_property
+    def chat_endpoint(self) -> ForwardingEndpoint:
+        """The endpoint of the language model, for requests of other programs.
+
+        Raises:
+            InvalidInput: the variable for its key is empty or missing, or `model_url` is not usable.
+        """
+        settings = self.settings
+        return ForwardingEndpoint(
+            settings.model_url,
+            api_key=key_in(settings.model_key_variable),
+            key_variable=settings.model_key_variable or "model_key_variable",
+            timeout=settings.model_timeout,
+            total_timeout=settings.model_total_timeout,
+        )
+
+    @cached_property
+    def embedding_endpoint(self) -> ForwardingEndpoint:
+        """The endpoint of the embedding model, for requests of other programs.
+
+        Raises:
+            InvalidInput: the variable for its key is empty or missing, or `embedding_url` is not usable.
+        """
+        settings = self.settings
+        return ForwardingEndpoint(
+            settings.embedding_url,
+            api_key=key_in(settings.embedding_key_variable),
+            key_variable=settings.embedding_key_variable or "embedding_key_variable",
+            timeout=settings.embedding_timeout,
+            total_timeout=settings.embedding_timeout,
+        )
+
 
 @cache
 def _warn_of_extra() -> None:
     if not multilingual.is_installed():
-        log.warning("%s; until then words decide", NOT_INSTALLED)
+        log.warning("%s; until then words decide", install_message("multilingual"))
 
 
 def calibration_file(settings: Settings) -> Path:
@@ -185,7 +219,7 @@ def main_embedder(settings: Settings) -> Embedder:
     if name == ENGLISH:
         return MiniLM()
     if name == MULTILINGUAL and not multilingual.is_installed():
-        raise InvalidInput(NOT_INSTALLED)
+        raise InvalidInput(install_message("multilingual"))
     local = local_embedder()
     if name in {None, MULTILINGUAL}:
         return local
@@ -215,14 +249,11 @@ def _sentence_transformers(model: str, *, local_only: bool) -> Embedder:
     """Return the embedder of a name or a folder. The library is looked for here and loaded with the first text: a later
     error is only logged by searches.
     """
-    from importlib.util import find_spec
-
-    from harness.models.local.sentence_transformers import NOT_INSTALLED, SentenceTransformers
+    from harness.models.local.sentence_transformers import SentenceTransformers
 
     if not model:
         raise InvalidInput("which model? set embedding_model to sentence-transformers:NAME_OR_PATH")
-    if find_spec("sentence_transformers") is None:
-        raise InvalidInput(NOT_INSTALLED)
+    require_extra("sentence-transformers")
     folder = Path(model).expanduser()
     return SentenceTransformers(folder if folder.is_dir() else model, local_only=local_only)
 

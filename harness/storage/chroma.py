@@ -34,6 +34,7 @@ from msgspec.structs import replace
 
 from harness.errors import IndexUnavailable
 from harness.ports import Vectors
+from harness.settings.extras import install_command
 from harness.storage.chroma_process import (
     DATABASE,
     INCOMING,
@@ -285,7 +286,7 @@ class ChromaIndex:
         except (ImportError, AttributeError) as error:
             raise IndexUnavailable(
                 f"ChromaDB is not installed, or not in a usable version ({one_line(error)}); "
-                "pip install 'chromadb~=1.5'"
+                f"install it with: {install_command('index')}"
             ) from error
         except BaseException as error:
             # a panic of Rust code is no Exception, so that no handler catches it by accident

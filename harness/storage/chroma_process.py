@@ -3,7 +3,6 @@
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import msgspec
 
 from harness.errors import IndexUnavailable
 from harness.ports import Vectors
+from harness.settings.extras import is_installed
 
 BATCH = 2_000
 """Vectors written at a time. With 500, writing takes nearly twice as long."""
@@ -27,7 +27,7 @@ def import_bindings() -> Any:
     its own, so that one that was deleted and made again stays unusable (#6499). It is only imported for the types of
     its errors, when there is one; where that fails, Rust ends this process. So files are looked into before.
     """
-    if find_spec("chromadb") is None:
+    if not is_installed("index"):
         raise ImportError("No module named 'chromadb'")
     import chromadb_rust_bindings as bindings  # type: ignore[import-untyped]
 

@@ -9,8 +9,7 @@ from typing import Any
 from harness.core.text import clean, shorten
 from harness.errors import EmbeddingError
 from harness.ports import Vectors
-
-NOT_INSTALLED = "sentence-transformers is not installed; `pip install 'research-harness[sentence-transformers]'`"
+from harness.settings.extras import install_message
 
 
 class SentenceTransformers:
@@ -60,7 +59,7 @@ class SentenceTransformers:
         try:
             from sentence_transformers import SentenceTransformer
         except ImportError as error:
-            raise EmbeddingError(NOT_INSTALLED) from error
+            raise EmbeddingError(install_message("sentence-transformers")) from error
         logging.getLogger("huggingface_hub").setLevel(logging.CRITICAL)  # it logs each failed download; we raise
         try:
             return SentenceTransformer(self._name, device="cpu", local_files_only=self._local_only)

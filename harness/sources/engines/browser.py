@@ -19,6 +19,7 @@ from harness.core.text import clean, one_line
 from harness.errors import EngineUnavailable, InvalidInput, RateLimited, SearchError
 from harness.ports import SearchResult
 from harness.settings import Settings
+from harness.settings.extras import require_extra
 from harness.sources.http.request import base_address, origin, web_address
 
 BASE_URL = "https://html.duckduckgo.com/html"
@@ -86,12 +87,9 @@ class Browser:
     def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
         """See `SearchEngine.search`. If a later page fails, the results until then are returned."""
         command = self._command()
-        try:
-            from playwright.sync_api import Error, TimeoutError  # noqa: A004 - playwright's own name for it
-        except ImportError as error:
-            raise EngineUnavailable(
-                "the engine browser needs playwright; run: pip install 'research-harness[browser]'"
-            ) from error
+        require_extra("browser")
+        from playwright.sync_api import Error, TimeoutError  # noqa: A004 - playwright's own name for it
+
         try:
             return self._search(command, query, max_results)
         except TimeoutError as error:

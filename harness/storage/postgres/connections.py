@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from harness.core.text import shorten
 from harness.errors import InvalidInput, StoreBusy, StoreError
+from harness.settings.extras import require_extra
 from harness.storage import forks
 from harness.storage.postgres import schema
 from harness.storage.postgres.dialect import TENANTS, escaped
@@ -310,12 +311,9 @@ def shown_url(url: str) -> str:
 
 
 def _parts(url: str) -> dict[str, Any]:
-    try:
-        import psycopg
-    except ImportError as error:
-        raise InvalidInput(
-            "a PostgreSQL database needs psycopg; run: pip install 'research-harness[postgres]'"
-        ) from error
+    require_extra("postgres")
+    import psycopg
+
     try:
         if url.isprintable() and url.startswith(("postgresql://", "postgres://")):
             parts = dict(psycopg.conninfo.conninfo_to_dict(url))
