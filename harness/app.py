@@ -12,13 +12,14 @@ from harness.cache import Cache, Semantics
 from harness.cache.from_settings import semantics_of
 from harness.cache.policy import policy_of
 from harness.cache.semantic import MAX_DISTANCE
+from harness.cache.usage import Tallies
 from harness.core.origins import OWN, RunOrigin
 from harness.errors import InvalidInput
 from harness.identity import LOCAL, Identity
 from harness.models.from_settings import Models
 from harness.models.local.tokenizer import rarity, vocabulary
 from harness.ports import Embedder, Progress, Store, silent
-from harness.settings import Settings, run_settings
+from harness.settings import Loaded, Settings, run_settings
 from harness.settings.mode import DEFAULT_MODE, Mode
 from harness.sources.from_settings import Sources
 from harness.storage.forks import cached_property
@@ -72,6 +73,10 @@ class App:
         self._identity = identity
         self._serve_stale = settings.stale_if_error if mode.serve_stale is None else mode.serve_stale
         self._lender = lender
+        self.tallies: Tallies = Tallies() if lender is None else lender.tallies
+        """Counts of answers that are not stored yet."""
+        self.loaded: Loaded | None = None if lender is None else lender.loaded
+        """The settings with the origin of each, where a command loaded them."""
         if lender is None:
             replay = None if mode.replay is None else Replay(mode.replay)
             self.databases, self.models = Databases(settings, database, replay), Models(settings, replay)
@@ -154,6 +159,7 @@ class App:
             tenant=self.identity.tenant,
             clock=self._clock,
             origin=self._mode.origin,
+            counted_with=(self.tallies, (self.identity, self._mode.at)),
         )
 
     @cached_property
@@ -361,12 +367,11 @@ class App:
         a moment to finish, or none with `hurry`; then they are given up.
         """
         made = self.__dict__
-        if "cache" in made:
-            self.cache.usage.flush()
         if "chat_memory" in made:
             self.chat_memory.close()
         if self._lender is not None:
             return
+        self.tallies.flush()
         try:
             if (auditor := made.get("_auditor")) is not None:
                 auditor.close(0.0) if hurry else auditor.close()

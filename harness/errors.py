@@ -19,7 +19,8 @@
     │   ├── AddressRefused       address_refused      its address is not allowed (private, loopback, …)
     │   └── SiteLeftOut          site_left_out        it leads to a site that only_sites or skip_sites leaves out
     ├── ModelError               model_error          a language model failed, or its answer is not usable
-    │   └── ModelUnavailable     model_unavailable    no answer: unreachable, refusing, or too slow
+    │   ├── ModelUnavailable     model_unavailable    no answer: unreachable, refusing, or too slow
+    │   └── ModelRefused         model_refused        its endpoint refused a request that was forwarded to it
     ├── OfflineMiss              offline_miss         offline, and the cache has no answer
     ├── AccessDenied             access_denied        the token is not valid, or not enough for this
     └── TooManyRequests          too_many_requests    a token sends requests too often
@@ -148,6 +149,32 @@ class ModelUnavailable(ModelError):
     """A language model did not answer: unreachable, refusing, or too slow."""
 
     code = "model_unavailable"
+
+
+class ModelRefused(ModelError):
+    """The endpoint of a model refused a request that was forwarded to it, with the HTTP status `status`.
+
+    `kind`, `reason` and `parameter` are the type, code and param of its error; `wait` is its `Retry-After` in seconds.
+    """
+
+    code = "model_refused"
+
+    def __init__(
+        self,
+        message: str,
+        status: int = 502,
+        *,
+        kind: str = "",
+        reason: str = "",
+        parameter: str = "",
+        wait: int | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.kind = kind
+        self.reason = reason
+        self.parameter = parameter
+        self.wait = wait
 
 
 class OfflineMiss(HarnessError):

@@ -10,6 +10,9 @@ from harness.settings import Settings
 if TYPE_CHECKING:
     from harness.core.equivalence import Rule
 
+LAXEST = 0.05
+"""Share of wrong answers whose shipped threshold is the lowest that is ever used."""
+
 
 def rule_file(settings: Settings) -> Path:
     """Return the path of the rule that `harness cache calibrate` writes."""

@@ -113,7 +113,7 @@ def _looked_up(cache: Cache, cache_type: str, query: str) -> ToolReply:
         note=note if first else _SEEN,
         results=outcome.value if first else None,
         count=count_of(outcome.value),
-        age=age_in_words(outcome.age),
+        age=_age(outcome.age),
         cached_at=_iso(cache.now - outcome.age),
         expires_at=_iso(outcome.expires_at),
         matched_query=outcome.query,
@@ -125,6 +125,11 @@ def _looked_up(cache: Cache, cache_type: str, query: str) -> ToolReply:
     )
 
 
+def _age(seconds: float) -> str:
+    """Return an age in the short form of this tool: `just now`, `5m ago`, `2h ago`, `3d ago`."""
+    return age_in_words(seconds).replace(" min ", "m ").replace(" h ", "h ").replace(" d ", "d ")
+
+
 def _stored(cache: Cache, entry: ToolEntry) -> ToolReply:
     is_first(cache.tenant, entry.key)  # the agent has the results, so a lookup need not repeat them
     return ToolReply(
@@ -132,7 +137,7 @@ def _stored(cache: Cache, entry: ToolEntry) -> ToolReply:
         found=True,
         note=f"stored; fresh until {_iso(entry.expires_at)}",
         count=entry.count,
-        age=age_in_words(0.0),
+        age=_age(0.0),
         cached_at=_iso(entry.created_at),
         expires_at=_iso(entry.expires_at),
         matched_query=entry.query,
@@ -147,7 +152,7 @@ def _listed(cache: Cache, cache_type: str | None, limit: int) -> ToolReply:
             each.query,
             each.cache_type,
             each.count,
-            age_in_words(now - each.created_at),
+            _age(now - each.created_at),
             is_expired(each.expires_at, now, each.created_at),
             each.created_by,
         )

@@ -9,7 +9,7 @@ from msgspec import Struct
 from harness.cache.policy import Policy
 from harness.cache.semantic import Semantics
 from harness.cache.single_flight import SingleFlight
-from harness.cache.usage import RunUsage, Tally
+from harness.cache.usage import RunUsage, Tallies, Tally
 from harness.core.origins import RunOrigin
 from harness.ports import Store
 
@@ -24,7 +24,7 @@ class CacheContext(Struct, frozen=True, kw_only=True):
     """Store, tenant, clock and rules of one cache, and the state that it shares with the caches made from it.
 
     `run` records the answers of one run. `tally`, `flights` and `logged` (messages that are logged once) are shared by
-    `Cache.refreshing` and `Cache.recording`.
+    `Cache.refreshing` and `Cache.recording`. `tallies` has the tallies of the program.
     """
 
     store: Store
@@ -36,6 +36,7 @@ class CacheContext(Struct, frozen=True, kw_only=True):
     auditor: "Auditor | None"
     run: RunUsage
     tally: Tally
+    tallies: Tallies
     flights: SingleFlight[Any]
     logged: set[str]
 

@@ -4,6 +4,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from harness.cache.context import CacheContext
+from harness.cache.lookup_request import LookupRequest
 from harness.cache.semantic import Candidate
 from harness.core.entries import Hit, Miss, Stale
 
@@ -38,13 +40,46 @@ class Explanation(Struct, frozen=True):
             "read_as": self.expanded,
             "volatile": self.volatile,
             "threshold": self.threshold,
-            "candidates": [_shown(each, now) for each in self.candidates],
+            "candidates": [shown_candidate(each, now) for each in self.candidates],
             "decision": hit.found if hit else "semantic" if answer else "miss",
             "answered_by": answer.entry.text if answer else None,
         }
 
 
-def _shown(candidate: Candidate, now: float) -> dict[str, Any]:
+class MissedSearch(Struct, frozen=True):
+    """One search that went to its engine at the time `at` (seconds since the epoch). `nearest` is the cached search
+    that was most similar then, and why it did not answer; `None` if there was none, or if lookups by meaning are off.
+    """
+
+    query: str
+    engine: str
+    at: float
+    nearest: Candidate | None
+
+
+def nearest_before(context: CacheContext, request: LookupRequest[Any], before: float) -> Candidate | None:
+    """Return the row nearest to a request among those that were stored and fresh at the time `before`; `None` if there
+    is none, or if lookups by meaning are off.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    if context.semantics is None or request.scope is None:
+        return None
+    judged = context.semantics.candidates_for(
+        request.table,
+        request.scope,
+        request.text,
+        before,
+        volatile_ttl=context.policy.volatile_ttl,
+        before=before,
+        refusal=request.refusal,
+    )
+    return next(judged, None)
+
+
+def shown_candidate(candidate: Candidate, now: float) -> dict[str, Any]:
+    """Return a candidate as JSON values; `now` is in seconds since the epoch."""
     decision = candidate.decision
     return {
         "query": candidate.entry.text,

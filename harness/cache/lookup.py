@@ -23,7 +23,7 @@ from harness.core.freshness import HOUR, age_in_words, is_expired, is_volatile, 
 from harness.core.origins import OWN
 from harness.core.tables import BY_ORIGIN, SEARCHES, UNANSWERED
 from harness.core.text import shorten
-from harness.errors import InvalidInput, OfflineMiss, StoreError
+from harness.errors import AccessDenied, InvalidInput, OfflineMiss, StoreError
 
 if TYPE_CHECKING:
     from harness.cache.semantic import Candidate
@@ -111,7 +111,7 @@ class Lookup:
         except Exception as error:
             if not request.may_serve_stale(error):
                 raise
-            self._note_failure(request, error)
+            self._note_failure(request, error, outcome)
             return self._stale(request, outcome, error)
 
     def find(self, request: LookupRequest[T]) -> Hit[T] | Stale[T] | Miss:
@@ -167,7 +167,7 @@ class Lookup:
         if request.remembers_empty:
             entry = self._unanswered.remembered_empty(key)
             if entry is not None:
-                self._note(UNANSWERED, request.key, entry.key, "no results", entry.payload)
+                self._note(request, entry.key, "no results", entry.payload, UNANSWERED)
                 return self._hit(request, entry, request.empty_value({}), "no results")
         self._unanswered.raise_recorded(key)
         return None
@@ -221,20 +221,23 @@ class Lookup:
 
         Raises:
             Exception: `error`, if it does not.
-            OfflineMiss: likewise, without an error.
+            OfflineMiss, AccessDenied: likewise, without an error; see `Policy`.
         """
         window = self._policy.stale_if_error
         if isinstance(outcome, Stale) and 0 < window >= outcome.expired_for:
             reason, age = error or "offline", age_in_words(outcome.age)
             log.warning("%r: %s; serving the expired answer (%s)", request.text, reason, age)
-            self._note(request.table, request.key, request.key, "stale", outcome.payload)
+            self._note(request, request.key, "stale", outcome.payload)
             return Answer(outcome.value, outcome, "stale")
         if error is not None:
             raise error
         expired = isinstance(outcome, Stale)
         state = f"its answer expired {age_in_words(outcome.expired_for)}" if expired else "nothing is cached"  # type: ignore[union-attr]
+        missing = f"{state} for {shorten(request.text, MAX_SHOWN)!r}"
+        if self._policy.denied:
+            raise AccessDenied(f"{missing}, and a live call needs a token of the role writer; ask an admin for one")
         advice = "replay a snapshot that holds it" if self._policy.replay else "run it once online"
-        raise OfflineMiss(f"offline, and {state} for {shorten(request.text, MAX_SHOWN)!r}; {advice}")
+        raise OfflineMiss(f"offline, and {missing}; {advice}")
 
     # Computing ---------------------------------------------------------------------------------------------------
 
@@ -255,7 +258,7 @@ class Lookup:
             computed, mine = work(), True
         if isinstance(computed, Uncached):
             how: How = "live" if mine else "exact"
-            self._note(request.table, request.key, "", how, b"")
+            self._note(request, "", how, b"", why=_why_missed(outcome))
             return Answer(computed.value, outcome, how, own=False)
         entry = computed.entry
         empty = computed.table == UNANSWERED
@@ -263,7 +266,8 @@ class Lookup:
         assert not isinstance(value, Miss)  # noqa: S101 - it was stored for this request
         found: Found = "no results" if empty else "exact"
         served = request.key if self._policy.write else ""
-        self._note(computed.table, request.key, served, "live" if mine else found, entry.payload)
+        how = "live" if mine else found
+        self._note(request, served, how, entry.payload, computed.table, why=_why_missed(outcome))
         if mine:
             return Answer(value, outcome, "live")
         log.info("hit %r, computed meanwhile", request.text)
@@ -362,16 +366,26 @@ class Lookup:
                 self._store.rows.touch(request.table, self._tenant, entry.key, now)
             except StoreError as error:  # a read-only or busy store still answers
                 log.debug("the use of %s was not recorded: %s", entry.key, error)
-        self._note(request.table, request.key, entry.key, how, entry.payload)
+        self._note(request, entry.key, how, entry.payload)
 
-    def _note(self, table: str, asked: str, served: str, how: How, payload: bytes) -> None:
-        self._happened.append(how)
+    def _note(
+        self, request: LookupRequest[T], served: str, how: How, payload: bytes, table: str = "", why: str = ""
+    ) -> None:
+        """Count and record an answer from the row `served` of `table`, by default the request's; `why` is the reason
+        of a live call.
+        """
+        self._happened.append((self._origin, how, request.table, request.source, why if how == "live" else served))
         if self._recording:
-            self._run.add(table, asked, served, how, payload)
+            self._run.add(table or request.table, request.key, served, how, payload)
         if len(self._happened) >= FLUSH_AFTER:
             self._usage.flush()
 
-    def _note_failure(self, request: LookupRequest[T], error: Exception) -> None:
-        self._happened.append("failed")
+    def _note_failure(self, request: LookupRequest[T], error: Exception, outcome: Hit[T] | Stale[T] | Miss) -> None:
+        self._happened.append((self._origin, "failed", request.table, request.source, _why_missed(outcome)))
         reason = error_code_message(error)
         self._run.add_failure(request.table, request.key, f"{reason['code']}: {reason['message']}")
+
+
+def _why_missed(outcome: Hit[T] | Stale[T] | Miss) -> str:
+    """Return why the outcome of an exact lookup led to a live call."""
+    return outcome.reason if isinstance(outcome, Miss) else "expired"

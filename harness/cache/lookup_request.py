@@ -77,6 +77,11 @@ class LookupRequest(Struct, Generic[T], frozen=True, kw_only=True, gc=False):
         """Return the own columns of a new row."""
         return self.own
 
+    @property
+    def source(self) -> str:
+        """The engine, reader, model or tool that a live call asks; "" if there is none."""
+        return str(self.own[0]) if self.own else ""
+
     def origin(self, entry: Entry) -> str | None:
         """Return the engine, reader, model or user that the row came from."""
         return None
@@ -128,8 +133,8 @@ class StructRequest(LookupRequest[T], frozen=True, kw_only=True, gc=False):
             raise InvalidInput(f"the result for {shown!r} is broken Unicode; re-encode it") from None
 
     def origin(self, entry: Entry) -> str:
-        """Return the first own column."""
-        return str(self.own[0])
+        """Return the source."""
+        return self.source
 
 
 def encoded_json(value: object) -> bytes:

@@ -14,7 +14,7 @@ class Policy(Struct, frozen=True, kw_only=True):
 
     `read`, `write`: whether it is looked up and stored at all (`--refresh` only writes, `--no-cache` does neither).
     `offline`: nothing is computed, and a miss is an `OfflineMiss`. `replay`: offline, and failures that were recorded
-    are raised again.
+    are raised again. `denied`: offline only because the user may not write; a miss is an `AccessDenied`.
     `stale_if_error`: how long after its expiry an answer may be served when the live call fails (RFC 5861), 0 never.
     `keep_expired`: how long expired rows are kept for callers that may serve them.
     `volatile_ttl`: the longest lifetime of an answer to a query about now; older ones do not answer by meaning either.
@@ -27,6 +27,7 @@ class Policy(Struct, frozen=True, kw_only=True):
     write: bool = True
     offline: bool = False
     replay: bool = False
+    denied: bool = False
     stale_if_error: float = 0.0
     keep_expired: float = 0.0
     volatile_ttl: float = HOUR
@@ -45,6 +46,7 @@ def policy_of(settings: Settings, mode: Mode, *, replay: bool, stale: float, wri
         write=mode.write and writer and not replay,
         offline=settings.offline or replay or not writer,
         replay=replay,
+        denied=not (writer or settings.offline or replay),
         stale_if_error=stale,
         keep_expired=max(stale, settings.stale_if_error),
         volatile_ttl=settings.volatile_ttl,

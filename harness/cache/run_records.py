@@ -47,7 +47,7 @@ class RunRecords:
         """
         entry = self._store.rows.get(RUNS, self._tenant, run)
         if entry is None:
-            raise NotFound(f"no such run: {run!r}; `harness cache runs` lists them")
+            raise NotFound(f"no such run: {run!r}; `harness runs` lists them")
         record: dict[str, Any] = orjson.loads(entry.payload)
         return record
 

@@ -2,15 +2,16 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from math import inf
 from typing import Any, ClassVar
 
 import orjson
 from msgspec import structs
 
 from harness.cache.context import CacheContext
-from harness.cache.explanation import Explanation
+from harness.cache.explanation import Explanation, MissedSearch, nearest_before
 from harness.cache.failures import is_failure
 from harness.cache.json_form import MAX_PAYLOAD_BYTES, Made, Uncached, made, too_much
 from harness.cache.json_values import is_empty
@@ -86,6 +87,11 @@ class SearchRequest(LookupRequest[Any], frozen=True, kw_only=True, gc=False):
     def columns(self, value: Any) -> tuple[Any, ...]:
         """Return the number asked for, engine and options."""
         return SearchColumns(self.max_results, self.engine, self.options)
+
+    @property
+    def source(self) -> str:
+        """The engine."""
+        return self.engine
 
     def origin(self, entry: Entry) -> str:
         """Return the engine."""
@@ -306,6 +312,25 @@ class SearchCache:
         age = max(0.0, now - empty.created_at)
         return Hit([], "no results", empty.text, 1.0, age, None, empty.key, empty.expires_at)
 
+    def newest_misses(self, origins: Sequence[str], limit: int, seconds: float) -> Iterator[MissedSearch]:
+        """Yield up to `limit` searches that went to an engine, the newest first, of rows with these origins. Comparing
+        them with the searches that were cached before takes `seconds` at most after the first one, which may load a
+        model; the remaining ones are left out.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        context, until = self._context, inf
+        for row in self._store.listings.timeline(SEARCHES, self._tenant, limit=limit, origins=origins):
+            if time.monotonic() > until:
+                return
+            own: SearchColumns = row.own
+            request = SearchRequest(
+                key=row.key, text=row.text, ttl=0.0, max_results=own.max_results, engine=own.engine, options=own.options
+            )
+            yield MissedSearch(row.text, own.engine, row.created_at, nearest_before(context, request, row.created_at))
+            until = min(until, time.monotonic() + seconds)
+
     # Audits ------------------------------------------------------------------------------------------------------
 
     def _maybe_audit(self, request: SearchRequest, served: Answer[Any], compute: Callable[[], Any]) -> None:
@@ -337,7 +362,7 @@ class SearchCache:
         try:
             live = Lookup(context).live(request, compute, Miss("audited", request.key)).value
         except SearchError:
-            context.tally.happened.append("failed")
+            context.tally.happened.append((context.origin, "failed", SEARCHES, request.engine, "audited"))
             raise
         finally:
             UsageCounts(context).flush()

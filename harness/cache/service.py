@@ -1,7 +1,7 @@
 """Facade of the cache: one object whose parts hold searches, researches, pages, completions, tool results and runs."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Self
 
 from msgspec import structs
@@ -12,6 +12,7 @@ from harness.cache.context import CacheContext
 from harness.cache.derived import DerivedCache
 from harness.cache.lookup import Lookup
 from harness.cache.maintenance import Maintenance
+from harness.cache.model_calls import ChatCache, EmbeddingCache
 from harness.cache.page_cache import PageCache
 from harness.cache.policy import Policy
 from harness.cache.researches import ResearchCache
@@ -20,7 +21,7 @@ from harness.cache.searches import SearchCache
 from harness.cache.semantic import Semantics
 from harness.cache.single_flight import SingleFlight
 from harness.cache.tool_cache import ToolCache
-from harness.cache.usage import RunUsage, Tally, UsageCounts, Use
+from harness.cache.usage import RunUsage, Tallies, UsageCounts, Use
 from harness.core.origins import RunOrigin
 from harness.ports import Store
 
@@ -31,13 +32,13 @@ if TYPE_CHECKING:  # imported only where hits are audited
 class Cache:
     """Cache of one tenant in a `Store`.
 
-    Each kind of entry is a part: `searches`, `researches`, `pages`, `completions`, `tools`, `derived`. Others are
-    `runs` (records of runs), `audits`, `maintenance` and `usage` (counts of answers).
+    Each kind of entry is a part: `searches`, `researches`, `pages`, `completions`, `chats`, `embeddings`, `tools`,
+    `derived`. Others are `runs` (records of runs), `audits`, `maintenance` and `usage` (counts of answers).
 
     Lookups change nothing in the store except `last_used_at`, at most once an hour. Expired rows stay until the
     next write to their table sweeps them (later, where stale answers are allowed). Empty results have their own, short
     lifetime. Without `semantics`, only the same query answers. `auditor` checks some semantic hits. `origin` is
-    recorded with counts and rows.
+    recorded with counts and rows, which caches of the same user store together (`counted_with`).
     """
 
     def __init__(
@@ -50,7 +51,10 @@ class Cache:
         tenant: str = "default",
         clock: Callable[[], float] = time.time,
         origin: RunOrigin = "user",
+        counted_with: tuple[Tallies, Hashable] | None = None,
     ) -> None:
+        tallies, user = counted_with or (Tallies(), None)
+        counted = (user, policy.write)
         self._assemble(
             CacheContext(
                 store=store,
@@ -61,11 +65,13 @@ class Cache:
                 semantics=semantics,
                 auditor=auditor,
                 run=RunUsage(),
-                tally=Tally(),
+                tally=tallies.tally(counted),
+                tallies=tallies,
                 flights=SingleFlight(store, policy.turn_wait),
                 logged=set(),
             )
         )
+        tallies.stored_by(counted, self.usage)
 
     def _assemble(self, context: CacheContext) -> None:
         self._context = context
@@ -79,6 +85,8 @@ class Cache:
         self.researches = ResearchCache(context, lookup)
         self.pages = PageCache(context, lookup)
         self.completions = CompletionCache(context, lookup)
+        self.chats = ChatCache(context, lookup)
+        self.embeddings = EmbeddingCache(context, lookup)
         self.tools = ToolCache(context, lookup)
         self.derived = DerivedCache(context, lookup)
         self.runs = RunRecords(context, lookup)
@@ -92,9 +100,9 @@ class Cache:
         cache._assemble(context)  # noqa: SLF001 - same class
         return cache
 
-    def refreshing(self) -> Self:
-        """Return a cache that reads nothing from this one, and stores in it."""
-        policy = structs.replace(self.policy, read=False)
+    def refreshing(self, *, store: bool = True) -> Self:
+        """Return a cache that reads nothing from this one, and stores in it, or, without `store`, does neither."""
+        policy = structs.replace(self.policy, read=False, write=self.policy.write and store)
         return self._with(structs.replace(self._context, policy=policy))
 
     def recording(self, began: float | None = None) -> Self:

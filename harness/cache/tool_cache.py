@@ -76,6 +76,11 @@ class ToolRequest(LookupRequest[Any], frozen=True, kw_only=True, gc=False):
         """Return type, params, number of results and user."""
         return ToolColumns(self.cache_type, self.params, count_of(value), self.user)
 
+    @property
+    def source(self) -> str:
+        """The cache type."""
+        return self.cache_type
+
     def origin(self, entry: Entry) -> str | None:
         """Return the user who stored the row."""
         created_by: str | None = entry.own.created_by

@@ -4,7 +4,7 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -26,6 +26,17 @@ CALLED: tuple[How, ...] = ("live", "failed")
 
 FLUSH_AFTER = 2_000
 """Answers that are counted in memory before they are stored."""
+
+MOST_NOTED = 5
+"""Rows whose reuse is noted by one flush, the most reused ones: of every 2,000 answers of a busy server."""
+MAX_DETAIL_CHARS = 200
+
+Event: TypeAlias = tuple[str, How, str, str, str]
+"""One answer: for whom (see `RunOrigin`), how, the table, the engine, reader, model or tool, and the key of the row
+that answered; of a live call instead, why the cache did not answer ("" if that is not known).
+"""
+_Detail: TypeAlias = tuple[str, ...]
+_SOURCE, _ROW, _MISS = "source", "row", "miss"
 
 
 class Use(Struct, frozen=True):
@@ -64,11 +75,26 @@ class RunUsage:
             self.uses.append(Use(table, asked, "", "failed", error=error))
 
 
+def ignore(_counted: Mapping[str, int]) -> None:
+    """Do nothing with the counts of answers."""
+
+
+class UsageDetails(Struct, frozen=True):
+    """Sources of answers, and reasons why the cache did not answer. `sources` counts answers by day (YYYY-MM-DD), then
+    by table and engine (or reader, model, tool), then by outcome. `reused` counts the answers that a row gave, by table
+    and key: of busy days only those of the most reused rows. `missed` counts live calls by their reason.
+    """
+
+    sources: dict[str, dict[tuple[str, str], dict[str, int]]]
+    reused: dict[tuple[str, str], int]
+    missed: dict[str, int]
+
+
 class Tally:
-    """Outcomes that are not stored yet, in `happened`; appending there is atomic, and takes 30 ns of every hit."""
+    """Answers that are not stored yet, in `happened`; appending there is atomic, and takes 60 ns of every hit."""
 
     def __init__(self) -> None:
-        self.happened: list[str] = []
+        self.happened: list[Event] = []
         self._lock = threading.Lock()
         reset_in_child(self)
 
@@ -77,16 +103,48 @@ class Tally:
         self.happened.clear()
         self._lock = threading.Lock()
 
-    def take(self) -> dict[str, int]:
-        """Return how often each outcome happened since the last call, and start again at zero."""
+    def take(self) -> list[Event]:
+        """Return what happened since the last call."""
         with self._lock:
             taken = self.happened[:]
             del self.happened[: len(taken)]
-        return dict(Counter(taken))
+        return taken
+
+
+class Tallies:
+    """Tallies of a program: caches that are opened for one request each share one, and store it later. Thread-safe."""
+
+    def __init__(self) -> None:
+        self.on_answers: Callable[[Mapping[str, int]], None] = ignore
+        """Gets the number of answers of each kind whenever they are stored."""
+        self._shared: dict[Hashable, tuple[Tally, UsageCounts | None]] = {}
+        self._lock = threading.Lock()
+        reset_in_child(self)
+
+    def reset(self) -> None:
+        """See `Resettable`."""
+        self._lock = threading.Lock()
+
+    def tally(self, key: Hashable) -> Tally:
+        """Return the tally of all caches that may store their counts in the same place, which `key` names."""
+        with self._lock:
+            return self._shared.setdefault(key, (Tally(), None))[0]
+
+    def stored_by(self, key: Hashable, usage: "UsageCounts") -> None:
+        """Let `usage` store the tally of `key`."""
+        with self._lock:
+            self._shared[key] = (self._shared[key][0], usage)
+
+    def flush(self) -> None:
+        """Store all counts so far."""
+        with self._lock:
+            usages = [usage for _, usage in self._shared.values() if usage is not None]
+        for usage in usages:
+            usage.flush()
 
 
 class UsageCounts:
-    """Counts of answers by outcome and day (UTC), stored for one tenant and origin."""
+    """Counts of answers by outcome and day (UTC), stored for one tenant."""
 
     def __init__(self, context: "CacheContext") -> None:
         self._context = context
@@ -94,16 +152,22 @@ class UsageCounts:
     def flush(self) -> None:
         """Store the counts so far. If the store refuses, they are lost, and no error is raised."""
         context = self._context
-        counted = context.tally.take()
-        if context.policy.write and counted:
-            try:
-                context.store.usage.add(context.tenant, day_of(context.clock()), counted, origin=context.origin)
-            except StoreError as error:
-                log.debug("answers were not counted: %s", error)
+        taken = context.tally.take()
+        context.tallies.on_answers(Counter(how for _, how, *_ in taken))
+        if not context.policy.write:
+            return
+        add, day = context.store.usage.add, day_of(context.clock())
+        try:
+            for origin in dict.fromkeys(event[0] for event in taken):
+                own = [event for event in taken if event[0] == origin]
+                add(context.tenant, day, Counter(how for _, how, *_ in own), origin=origin)
+                add(context.tenant, day, _details_of(own), origin=_detailed(origin))
+        except StoreError as error:
+            log.debug("answers were not counted: %s", error)
 
     def count(self, how: How, times: int = 1) -> None:
         """Count answers that were given without a lookup."""
-        self._context.tally.happened.extend([how] * times)
+        self._context.tally.happened.extend([(self._context.origin, how, "", "", "")] * times)
 
     def total(self, origins: Sequence[str] = EVERY) -> dict[str, int]:
         """Return how often the cache answered for these origins, by outcome (see `How`), over all days."""
@@ -120,6 +184,48 @@ class UsageCounts:
         """
         self.flush()
         return self._context.store.usage.by_day(self._context.tenant, origins)
+
+    def details(self, origins: Sequence[str] = EVERY, since: str = "") -> UsageDetails:
+        """Return what answered for these origins, from the day `since` (YYYY-MM-DD, UTC) on. Answers that were counted
+        by older versions have no details.
+        """
+        self.flush()
+        days = self._context.store.usage.by_day(self._context.tenant, [_detailed(each) for each in origins], since)
+        sources: dict[str, dict[tuple[str, str], dict[str, int]]] = {}
+        reused, missed = Counter[tuple[str, str]](), Counter[str]()
+        for day, counted in days.items():
+            for what, times in counted.items():
+                match what.split("\t"):
+                    case [kind, table, source, how] if kind == _SOURCE:
+                        sources.setdefault(day, {}).setdefault((table, source), {})[how] = times
+                    case [kind, table, key] if kind == _ROW:
+                        reused[table, key] += times
+                    case [kind, reason] if kind == _MISS:
+                        missed[reason] += times
+        return UsageDetails(sources, dict(reused), dict(missed))
+
+
+def _detailed(origin: str) -> str:
+    """Return the origin under which the details of answers are stored, apart from the counts."""
+    return f"{origin} detail"
+
+
+def _details_of(happened: Iterable[Event]) -> dict[str, int]:
+    """Return the details of answers as events to count."""
+    counted = Counter(_details(happened))
+    rows = Counter({each: times for each, times in counted.items() if each[0] == _ROW})
+    least = {each for each, _ in rows.most_common()[MOST_NOTED:]}
+    return {"\t".join(each): times for each, times in counted.items() if each not in least}
+
+
+def _details(happened: Iterable[Event]) -> Iterator[_Detail]:
+    for _, how, table, source, last in happened:
+        shown = "".join(each if each.isprintable() else " " for each in source[:MAX_DETAIL_CHARS])
+        yield (_SOURCE, table, shown, how)
+        if how in CALLED:
+            yield (_MISS, last)
+        elif how != "no results" and last.isalnum() and len(last) <= MAX_DETAIL_CHARS:
+            yield (_ROW, table, last)
 
 
 def day_of(now: float) -> str:

@@ -1,13 +1,23 @@
-"""`harness serve`: the web application."""
+"""`harness serve`: pages, API, search for other tools, and MCP on one port."""
 
 import signal
-from typing import Annotated
+import time
+from contextlib import AbstractContextManager, ExitStack
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from harness.cli.command_session import Session, with_session
-from harness.cli.options import ListenOptions, ServerFlags
+from harness.cli.options import ListenOptions, ServerFlags, duration
+from harness.cli.terminal import configure_logging
 from harness.errors import InvalidInput
+from harness.settings.extras import require_extra
+
+if TYPE_CHECKING:
+    from harness.app import App
+
+LEAST_SWEEP_SECONDS = 1.0
 
 
 @with_session
@@ -17,49 +27,78 @@ def serve(
     listen: ListenOptions,
     researches: Annotated[
         int,
-        typer.Option("--researches", metavar="N", min=1, max=100, help="Maximum number of concurrent researches."),
+        typer.Option(
+            "--researches", metavar="N", min=1, max=100, help="Maximum number of concurrent researches of a tenant."
+        ),
     ] = 4,
+    workers: Annotated[
+        int,
+        typer.Option("--workers", metavar="N", min=1, max=64, help="Processes that serve: one for each core."),
+    ] = 1,
+    sweep_every: Annotated[
+        float | None,
+        duration("--sweep-every", bare="s", help="Delete expired entries of every tenant this often: 15m, 1h."),
+    ] = None,
     log_requests: Annotated[
         bool, typer.Option("--log-requests", help="Write one line of JSON for each request to standard error.")
     ] = False,
     flags: ServerFlags,
 ) -> None:
-    """Serve your research as web pages, and cached search.
+    """Serve web pages, an API, search for other tools and MCP.
 
-    Pages: history, reports with their passages, the cache, experiments, knowledge. Tools for SearXNG or Tavily search
-    through the cache if you give them this server's address (/search, /tavily). /api/openapi.json describes the API.
+    Pages: history, reports with their passages, the cache, the library, experiments, knowledge. Agents use /mcp. Tools
+    for SearXNG, Tavily or OpenAI search and ask through the cache if you give them this server's address (/search,
+    /tavily, /v1). /api/openapi.json describes the API; /healthz, /readyz and /metrics are for monitoring.
     Only this machine can reach the server unless you pass --host, which needs an access token. Once there is a token,
-    every request needs one. Ctrl-C stops the server; running researches can be resumed.
+    every request needs one. Ctrl-C stops the server; running researches can be resumed. With --workers, the signal HUP
+    replaces the processes one after another, without a pause.
 
     \b
     Examples:
       harness serve
       harness serve --port 0 --engine corpus:~/notes
-      harness serve --host 0.0.0.0 --allow-host research.example.org
+      harness serve --host 0.0.0.0 --allow-host research.example.org --workers 4 --sweep-every 1h
+      claude mcp add --transport http harness http://127.0.0.1:8766/mcp
       curl 'http://127.0.0.1:8766/api/research-history?q=attribute+lookup'
       curl 'http://127.0.0.1:8766/search?q=attribute+lookup&format=json'
     """
-    with session.app(flags) as app:
+    require_extra("web")
+    if sweep_every is not None and sweep_every < LEAST_SWEEP_SECONDS:
+        raise InvalidInput(f"--sweep-every must be {LEAST_SWEEP_SECONDS:g}s or more, not {sweep_every:g}s")
+    with session.app(flags) as app, ExitStack() as stack:
         if not app.identity.local:
             raise InvalidInput("a server takes a token from each request; unset HARNESS_TOKEN")
         app.sources.check()
-        from harness.server.serve_web import serve as run
+        from harness.server import serve_web
         from harness.server.warm_up import WarmUp
 
-        signal.signal(signal.SIGTERM, signal.default_int_handler)  # stop as on Ctrl-C
-        with WarmUp(app, session.note) as warming:
+        options = serve_web.ServerOptions(
+            host=listen.host,
+            names=tuple(listen.allow_host or ()),
+            per_minute=listen.rate,
+            max_researches=researches,
+            logs=log_requests,
+        )
+        for sent in (signal.SIGTERM, signal.SIGHUP):  # stop as on Ctrl-C
+            signal.signal(sent, signal.default_int_handler)
+        if sweep_every is not None:
+            stack.enter_context(_sweeping(app, sweep_every))
+        warming = stack.enter_context(WarmUp(app, session.note))
 
-            def reachable(address: str) -> None:
-                typer.echo(address, err=True)
-                warming.start()
+        def reachable(address: str) -> None:
+            typer.echo(address, err=True)
+            warming.start()
 
-            run(
-                app,
-                listen.host,
-                listen.port,
-                per_minute=listen.rate,
-                max_researches=researches,
-                names=listen.allow_host or (),
-                logs=log_requests,
-                on_ready=reachable,
-            )
+        if workers == 1:
+            serve_web.serve(app, listen.port, options, on_ready=reachable)
+        else:
+            prepare = partial(configure_logging, app.settings.log_level)
+            serve_web.serve_with_workers(app, listen.port, options, workers, prepare=prepare, on_ready=reachable)
+
+
+def _sweeping(app: "App", every: float) -> AbstractContextManager[None]:
+    """Delete expired entries of every tenant every few seconds."""
+    from harness.cache.cleaning import periodic, sweep_all
+
+    kept_for = app.settings.stale_if_error
+    return periodic(every, lambda: sweep_all(app.databases.store, time.time(), kept_for))

@@ -1,4 +1,6 @@
-"""Durations in one notation everywhere: `90s`, `15m`, `24h`, `1.5h`, `7d`, `8w`, `2y`."""
+"""Durations: in one notation for options and settings (`90s`, `15m`, `1.5h`, `7d`, `8w`, `2y`), and in words for
+people (`1.2 s`, `4 min`, `2 h 10 min`, `3 d`).
+"""
 
 import re
 from collections.abc import Mapping
@@ -42,3 +44,18 @@ def spelled(seconds: float) -> str:
     """Format a duration in the largest unit that divides it, else in seconds."""
     unit = next((unit for unit in "dhm" if seconds and seconds % UNITS[unit] == 0), "s")
     return f"{seconds / UNITS[unit]:.12g}{unit}"
+
+
+def in_words(seconds: float) -> str:
+    """Format a duration for people: `0.4 s`, `35 s`, `4 min`, `2 h 10 min`, `3 d`."""
+    if round(seconds, 1) < 10:
+        return f"{round(seconds, 1):g} s"
+    if round(seconds) < 60:
+        return f"{round(seconds)} s"
+    minutes = round(seconds / 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    if seconds >= 2 * DAY:
+        return f"{round(seconds / DAY)} d"
+    hours, rest = divmod(minutes, 60)
+    return f"{hours} h {rest} min" if rest else f"{hours} h"

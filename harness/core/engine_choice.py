@@ -1,12 +1,13 @@
 """Choice of search engines by the question, for `--engine auto`."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from types import MappingProxyType
 
 from msgspec import Struct
 
+from harness.core.search_engines import AUTO, alternative_specs
 from harness.core.text import one_line, stems, words
 
 WEB = "the web"
@@ -83,6 +84,13 @@ def chosen_engines(question: str, web: str) -> EngineChoice:
 def choosable() -> frozenset[str]:
     """Return every engine that may be chosen."""
     return frozenset({"ddgs", "brave", "serper", "exa"}.union(*_ENGINES.values())) - {WEB}
+
+
+def searches_public_web(specs: Iterable[str]) -> bool:
+    """Return whether engines include a search of the whole public web without a key: then a question may also go to the
+    engines that suit it. Engines of a team (an instance, a folder) do not say so.
+    """
+    return bool({"ddgs", AUTO} & {each for spec in specs for each in alternative_specs(spec)})
 
 
 @cache

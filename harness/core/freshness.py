@@ -87,16 +87,16 @@ def seconds_of(ttl_hours: float) -> float:
 
 
 def age_in_words(seconds: float) -> str:
-    """Return an age in words: `just now`, `5m ago`, `2h ago`, `3d ago`. A negative age (clock set
-    back) is `just now`.
+    """Return an age in words: `just now`, `5 min ago`, `2 h ago`, `3 d ago`. A negative age (clock set back) is
+    `just now`.
     """
     if seconds < 60:
         return "just now"
     if seconds < HOUR:
-        return f"{int(seconds // 60)}m ago"
+        return f"{int(seconds // 60)} min ago"
     if seconds < 2 * DAY:
-        return f"{int(seconds // HOUR)}h ago"
-    return f"{int(seconds // DAY)}d ago"
+        return f"{int(seconds // HOUR)} h ago"
+    return f"{int(seconds // DAY)} d ago"
 
 
 def is_volatile(query: str, year: int) -> bool:

@@ -15,6 +15,8 @@ import orjson
 from harness.errors import InvalidInput
 
 DEFAULT_ENGINE = "ddgs"
+MESSAGES = "messages"
+"""Field of a chat completion's request. The order of a message's members means nothing."""
 MAX_QUERY_CHARS = 10_000
 """A longer query or task is an error: no engine accepts one; probably a pasted document."""
 
@@ -150,6 +152,22 @@ def completion_key(
             "epoch": epoch,
         }
     )
+
+
+def model_call_key(kind: str, endpoint: str, request: Mapping[str, object]) -> str:
+    """Return the key of another program's request to a model: SHA-256 of its kind, the endpoint, and everything in it
+    that changes the answer.
+
+    Inside a field other than `messages`, the order of members counts: a model fills in a schema in its order.
+
+    Raises:
+        InvalidInput: something that is not JSON, lone surrogates, or more than 250 levels.
+    """
+    try:
+        fields = {name: value if name == MESSAGES else orjson.dumps(value).decode() for name, value in request.items()}
+    except TypeError as error:
+        raise InvalidInput(f"not JSON, or broken Unicode: {error}") from error
+    return _key_of({"call": kind, "endpoint": endpoint, "request": fields})
 
 
 def _key_of(value: object) -> str:

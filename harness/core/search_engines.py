@@ -27,6 +27,8 @@ class EngineKind(Struct, frozen=True):
 
 AUTO = "auto"
 """Not an engine: the engines that suit the question."""
+KEYED = ("brave", "serper", "exa")
+"""Engines for the whole web that need a key."""
 PYTHON_DOCS = "corpus:python-docs"
 LIBRARY = "library"
 """The engine over everything that was read before; what it returns is held already."""

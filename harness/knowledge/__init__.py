@@ -10,6 +10,7 @@ from harness.knowledge import knowledge_checks as checks
 from harness.knowledge.knowledge_documents import KnowledgeDocument, LookupResult, WriteResult, decode
 from harness.knowledge.knowledge_lookup import Criteria, KnowledgeLookup
 from harness.knowledge.knowledge_rows import KnowledgeRows, readable
+from harness.knowledge.knowledge_search import ranked
 from harness.knowledge.knowledge_writing import DEFAULT_CONFIDENCE, KnowledgeWriter, WriteOptions
 from harness.ports import Embedder, Store
 
@@ -112,6 +113,18 @@ class Knowledge:
             checks.limit(limit),
         )
         return self._lookup.lookup(query, url_key, criteria)
+
+    def search(self, query: str) -> Sequence[tuple[str, float | None]]:
+        """Return the ids of all documents about `query`, expired or not, the best first: up to 200 whose title or
+        content has more than half of its words, and up to 200 whose title is similar. Each comes with the similarity of
+        its title (0..1); `None` where only words were found. Reads every document.
+
+        Raises:
+            InvalidInput: an unusable query.
+            SearchBackendError: the search by meaning failed.
+            StoreError: the store cannot be read.
+        """
+        return ranked(self._rows, checks.query(query))
 
     def get(self, document_id: str) -> KnowledgeDocument | None:
         """Return a document, expired or not; `None` if this tenant has none with that id.

@@ -6,18 +6,14 @@ from typing import Literal
 
 from msgspec import Struct
 
-from harness.core.entries import Neighbour
 from harness.core.freshness import is_expired
-from harness.core.tables import KNOWLEDGE
-from harness.errors import EmbeddingError, IndexUnavailable, SearchBackendError, StoreCorrupt, StoreError
+from harness.errors import StoreCorrupt
 from harness.knowledge.knowledge_documents import KnowledgeDocument, LookupResult, decode
 from harness.knowledge.knowledge_rows import KnowledgeRows, readable
 from harness.storage.forks import cached_property
 
 log = logging.getLogger(__name__)
 
-EVER = 0.0
-"""With this time as now, a store returns expired rows, too."""
 NEAREST_PER_CANDIDATE = 8
 """Near rows that are examined for each wanted candidate; few pass the guards and tags."""
 
@@ -95,7 +91,7 @@ class KnowledgeLookup:
         from harness.knowledge.matching import objection
 
         count = 0
-        for near in self._nearest(query, NEAREST_PER_CANDIDATE * (criteria.limit + 2)):
+        for near in self._rows.nearest(query, NEAREST_PER_CANDIDATE * (criteria.limit + 2), at_least=self._floor):
             if url_key and near.entry.own.url_key == url_key:
                 continue
             try:
@@ -112,26 +108,3 @@ class KnowledgeLookup:
             count += 1
             if count == criteria.limit:
                 return
-
-    def _nearest(self, query: str, k: int) -> list[Neighbour]:
-        """Return the rows with the nearest titles, expired or not, down to the floor.
-
-        Raises:
-            SearchBackendError: embedding or the search by vector failed.
-        """
-        self._rows.embed_some()
-        try:
-            return self._rows.store.nearest.search(
-                KNOWLEDGE,
-                self._rows.tenant,
-                (),
-                self._rows.vector(query),
-                embedder=self._rows.embedder.id,
-                k=k,
-                now=EVER,
-                at_least=self._floor,
-            )
-        except (EmbeddingError, IndexUnavailable, StoreError) as error:
-            raise SearchBackendError(
-                f"the lookup by meaning failed: {error}; a lookup by source_url still works"
-            ) from error

@@ -5,15 +5,25 @@ from collections.abc import Callable, Iterable, Iterator
 
 from msgspec.structs import replace
 
-from harness.core.entries import Entry
+from harness.core.entries import Entry, Neighbour
 from harness.core.tables import KNOWLEDGE, KnowledgeColumns
-from harness.errors import AccessDenied, EmbeddingError, InvalidInput, StoreCorrupt, StoreError
+from harness.errors import (
+    AccessDenied,
+    EmbeddingError,
+    IndexUnavailable,
+    InvalidInput,
+    SearchBackendError,
+    StoreCorrupt,
+    StoreError,
+)
 from harness.knowledge import knowledge_checks as checks
 from harness.knowledge.knowledge_documents import KnowledgeDocument, decode, encode
 from harness.ports import Embedder, Store, Vectors
 
 log = logging.getLogger(__name__)
 
+EVER = 0.0
+"""With this time as now, a store returns expired rows, too."""
 EMBED_AT_ONCE = 8
 """Titles without a vector that one write or lookup embeds besides its own, in 20 ms."""
 
@@ -47,6 +57,29 @@ class KnowledgeRows:
         """
         vector: Vectors = self.embedder.embed([text])[0]
         return vector
+
+    def nearest(self, query: str, k: int, *, at_least: float) -> list[Neighbour]:
+        """Return up to `k` rows with the nearest titles, expired or not, of a similarity of `at_least` (0..1).
+
+        Raises:
+            SearchBackendError: embedding or the search by vector failed.
+        """
+        self.embed_some()
+        try:
+            return self.store.nearest.search(
+                KNOWLEDGE,
+                self.tenant,
+                (),
+                self.vector(query),
+                embedder=self.embedder.id,
+                k=k,
+                now=EVER,
+                at_least=at_least,
+            )
+        except (EmbeddingError, IndexUnavailable, StoreError) as error:
+            raise SearchBackendError(
+                f"the lookup by meaning failed: {error}; a lookup by source_url still works"
+            ) from error
 
     def entry(self, document: KnowledgeDocument) -> Entry:
         """Return the row of a document, with a vector of its title unless embedding fails."""

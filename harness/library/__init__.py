@@ -8,7 +8,7 @@ from typing import Self, get_args
 from msgspec import Struct
 
 from harness.core.chunking import passages
-from harness.core.entries import Entry, TableStats
+from harness.core.entries import Entry, Outline, TableStats
 from harness.core.freshness import DAY, HOUR, is_expired
 from harness.core.keys import canonical_url, digest_of, normalise
 from harness.core.tables import LIBRARY, PAGES, SEARCHES
@@ -172,6 +172,18 @@ class Library:
         rows = self._store.listings.find(LIBRARY, self._tenant, {"url": canonical_url(url)})
         held = [each for each in map(passage_of, rows) if each is not None]
         return sorted(held, key=lambda each: (each.source, each.found_by, each.position))
+
+    def passage(self, key: str) -> HeldPassage | None:
+        """Return a passage by its key; `None` if there is none, or it has expired."""
+        row = self._store.rows.get(LIBRARY, self._tenant, key)
+        return None if row is None or is_expired(row.expires_at, self._clock(), row.created_at) else passage_of(row)
+
+    def newest(self, limit: int, offset: int = 0) -> list[Outline]:
+        """Return up to `limit` rows after the first `offset`, the last read first, after adding the passages of all
+        answers cached since the last search, without their vectors. Expired rows count.
+        """
+        self.index.update(seconds=0)
+        return self._store.listings.timeline(LIBRARY, self._tenant, limit=limit, offset=offset)
 
     def passages(self) -> Iterator[HeldPassage]:
         """Yield every passage, the oldest first."""

@@ -15,9 +15,9 @@ class Usage(Protocol):
         """Add to the counts of each event on `day` (YYYY-MM-DD) for this origin."""
 
     @needs("reader")
-    def by_day(self, tenant: str, origins: Sequence[str] = EVERY) -> dict[str, dict[str, int]]:
-        """Return the counts of each event for these origins by day (YYYY-MM-DD), the earliest first. Days without
-        events are left out.
+    def by_day(self, tenant: str, origins: Sequence[str] = EVERY, since: str = "") -> dict[str, dict[str, int]]:
+        """Return the counts of each event for these origins by day (YYYY-MM-DD), the earliest first, from the day
+        `since` on. Days without events are left out.
         """
 
     @needs("writer")

@@ -1,5 +1,6 @@
 """Concurrent calls with progress: searches of engines, pages of a reader."""
 
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import TypeVar
@@ -15,8 +16,14 @@ WAIT_AT_ONCE = 1.0
 def run_all(calls: Sequence[Callable[[], T]], *, concurrency: int, progress: Progress, what: str) -> list[T]:
     """Run `calls` in threads; return their results in order, and count them with `progress`.
 
-    The first error in this order is raised; then waiting calls are cancelled and running ones abandoned.
+    The first error in this order is raised; then waiting calls are cancelled and running ones abandoned. A single call
+    runs in this thread, unless it is the main one, which a Ctrl-C interrupts.
     """
+    if len(calls) == 1 and threading.current_thread() is not threading.main_thread():
+        progress(what, 0, 1)
+        result = calls[0]()
+        progress(what, 1, 1)
+        return [result]
     pool = ThreadPoolExecutor(concurrency, thread_name_prefix="call")
     try:
         futures = [pool.submit(call) for call in calls]

@@ -12,6 +12,7 @@ from harness.research.planner import KEY_POINTS
 from harness.research.report import DISAGREEMENTS, Citation, CitedSource, Report, columns_in
 from harness.research.reports import NO_REPORT, front_matter
 from harness.research.saved_report import SavedReport
+from harness.settings.extras import is_installed
 
 LINK_COLOUR = "0563C1"
 
@@ -80,8 +81,9 @@ def fill(document: Document, saved: SavedReport, now: float) -> None:
 
 def _add_figure(document: Document, figure: Figure, report: Report) -> None:
     language = report.language
-    document.heading(plain(report.heading(FIGURES)), picture=figure.drawn)
-    if figure.drawn:
+    is_drawn = figure.drawn and is_installed("charts")
+    document.heading(plain(report.heading(FIGURES)), picture=is_drawn)
+    if is_drawn:
         document.picture(as_png(figure), plain(figure.caption_in(language)))
     document.paragraph([Piece(plain(figure.title_in(language)))], remark=True)
     rows = [

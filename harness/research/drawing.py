@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from harness.core.text import clean, one_line, shorten
 from harness.errors import NotFound
+from harness.settings.extras import require_extra
 
 WIDE = (720, 300)
 NARROW = (360, 300)
@@ -80,9 +81,11 @@ def figure(look: Look, *, something: bool) -> Iterator[Any]:
 
     Raises:
         NotFound: there is nothing to draw.
+        InvalidInput: the extra `[charts]` is not installed.
     """
     if not something:
         raise NotFound("there is nothing to draw yet")
+    require_extra("charts")
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 

@@ -1,7 +1,8 @@
 """Results of gathering: sources, rounds, and the reason to stop."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
+from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
@@ -27,6 +28,20 @@ StopReason: TypeAlias = Literal[
 """`stagnation`: a round added little, or no new query is left. `no evidence`: nothing found is relevant. `answered from
 the library`: held passages answer everything that was planned.
 """
+STOPPED_BECAUSE: Mapping[str, str] = MappingProxyType(
+    {
+        "score met": "the evidence answers the question well enough",
+        "stagnation": "more searches brought nothing new",
+        "no evidence": "nothing that was found answers the question",
+        "limit of rounds": "all rounds of searches were used",
+        "limit of live calls": "the limit of searches and pages was reached",
+        "limit of time": "the time limit was reached",
+        "limit of tokens": "the model's limit of tokens was reached",
+        "limit of cost": "the model's limit of cost was reached",
+        "answered from the library": "passages that were read before answer it",
+    }
+)
+"""The reasons in plain words, after "stopped because"."""
 
 
 LEFT_OUT = "left out"

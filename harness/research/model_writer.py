@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from harness.cache import Cache
 from harness.core.question_language import question_language
 from harness.core.text import one_line
-from harness.errors import ModelError, OfflineMiss
+from harness.errors import AccessDenied, ModelError, OfflineMiss
 from harness.ports import Completion, LanguageModel, Message
 from harness.research.context_builder import ShownSource
 from harness.research.draft import Draft, DraftCheck, settled
@@ -149,7 +149,7 @@ def _revised(draft: Draft, messages: Sequence[Message], drafting: Drafting, chec
             return draft, revisions
         try:
             better = _checked(drafting.answer(asked), check)
-        except (ModelError, OfflineMiss):  # the log and the run's record have it
+        except (ModelError, OfflineMiss, AccessDenied):  # the log and the run's record have it
             return draft, revisions
         if better.score <= draft.score:
             return draft, revisions

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from harness.core.text import clean, one_line
-from harness.errors import ModelError, OfflineMiss
+from harness.errors import AccessDenied, ModelError, OfflineMiss
 from harness.ports import Message
 from harness.research.context_builder import ShownSource
 from harness.research.draft import DraftCheck, is_about
@@ -80,7 +80,7 @@ def outline_of(plan: Plan, shown: Sequence[ShownSource], drafting: Drafting, che
         try:
             answer = drafting.answer(outline_messages(plan, shown, drafting.writer.settings), schema=SCHEMA)
             return _read(answer.text, plan, shown, check)
-        except OfflineMiss as error:
+        except (OfflineMiss, AccessDenied) as error:
             log.info("%s; the sections are those of the plan", error)
         except ModelError as error:
             log.warning(

@@ -11,7 +11,7 @@ from harness.core.chunking import passages
 from harness.core.page_numbers import joined_starts, starts_in
 from harness.core.pages import Page
 from harness.core.sites import ANY_SITE, Sites
-from harness.errors import InvalidInput, OfflineMiss, PageError
+from harness.errors import AccessDenied, InvalidInput, OfflineMiss, PageError
 from harness.ports import PageReader, Progress
 from harness.research.concurrent_calls import run_all
 
@@ -61,7 +61,7 @@ def read_all(
 def _read(url: str, cache: Cache, reader: PageReader, ttl: float, sites: Sites) -> tuple[PageReading, Page | None]:
     try:
         answer = cache.pages.answer(url, reader, ttl=ttl, sites=sites)
-    except (PageError, OfflineMiss, InvalidInput) as error:
+    except (PageError, OfflineMiss, AccessDenied, InvalidInput) as error:
         return PageReading(url, "failed", 0, f"{error.code}: {error}"), None
     page, how = answer.value, "live" if answer.how == "live" else "cache"
     return PageReading(url, how, len(page.text)), _cut(page)

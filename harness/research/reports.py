@@ -11,6 +11,7 @@ from harness.research.messages import chosen, direction_of, list_in, message, pl
 from harness.research.planner import KEY_POINTS
 from harness.research.report import DISAGREEMENTS, WEB, Citation, CitedSource, Report, columns_in, lacking_note
 from harness.research.saved_report import SavedReport
+from harness.settings.extras import is_installed
 
 NO_REPORT = Report("", (), ())
 """Report of a research that found no answer."""
@@ -106,7 +107,7 @@ def _figure(report: Report) -> list[str]:
         return []
     language = report.language
     picture = f"<p>{escape(figure.title_in(language))}</p>"
-    if figure.drawn:
+    if figure.drawn and is_installed("charts"):
         picture = (
             f"<figure>{as_inline_svg(figure)}<figcaption>{escape(figure.caption_in(language))}</figcaption></figure>"
         )

@@ -6,8 +6,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from harness.core.engine_choice import choosable
-from harness.core.search_engines import AUTO, alternative_specs
+from harness.core.engine_choice import choosable, searches_public_web
+from harness.core.search_engines import AUTO, LIBRARY, alternative_specs
+from harness.core.sub_questions import follow_up
 from harness.errors import InvalidInput, StoreCorrupt
 from harness.settings import BUNDLED, Settings, reaching, resumed_settings
 
@@ -56,14 +57,29 @@ def resumed_start(
     return start, settings
 
 
+def follow_up_start(
+    record: Mapping[str, Any], run: str, words: str, present: Settings, given: Mapping[str, Any], *, local: bool
+) -> tuple[str, dict[str, Any]]:
+    """Return the follow-up question to a run in a form that can be searched by itself, and the settings by name to
+    research it with; `given` ones, then those of the run, see `resumed_start`.
+
+    Raises:
+        StoreCorrupt: the record cannot be read.
+        InvalidInput: the settings of the run are not usable here, or not stored.
+    """
+    start, settings = resumed_start(record, run, present, given, local=local)
+    changes = {name: getattr(settings, name) for name in settings.__struct_fields__}
+    return follow_up(start.question, words), changes
+
+
 def _is_set_up(name: str, settings: Settings, present: Settings) -> bool:
     """Return whether a setting of a run reaches nothing that is not set up here; some of the engines or no model is
     fine, too.
     """
     wanted, offered = getattr(settings, name), getattr(present, name)
     if name == "engine":
-        suited = choosable() if AUTO in offered else ()
-        return _single(wanted) <= {*_single(offered), *suited, BUNDLED}
+        suited = {*choosable(), AUTO} if searches_public_web(offered) else ()
+        return _single(wanted) <= {*_single(offered), *suited, BUNDLED, LIBRARY}
     return wanted == offered or (name == "model" and wanted is None)
 
 

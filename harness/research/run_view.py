@@ -100,7 +100,7 @@ def past_run(cache: Cache, run: str) -> PastRun:
         StoreError: the store cannot be read.
     """
     if not RUN_ID.fullmatch(run):
-        raise NotFound(f"no such run: {run!r:.60}; `harness cache runs` lists them")
+        raise NotFound(f"no such run: {run!r:.60}; `harness runs` lists them")
     try:
         record = msgspec.convert(cache.runs.get(run), _Record)
         _check(record)
@@ -108,8 +108,7 @@ def past_run(cache: Cache, run: str) -> PastRun:
     except (ValueError, msgspec.MsgspecError) as error:  # also for invalid JSON
         why = shorten(clean(error, MAX_REASON), MAX_REASON)  # it may quote the record
         raise StoreCorrupt(
-            f"the record of the run {run} cannot be read ({why}); ask its question again with `harness research`: "
-            "cached answers cost nothing"
+            f"the record of the run {run} cannot be read ({why}); research its question again: cached answers cost nothing"
         ) from error
     answered: Counter[str] = Counter(use.how for use in record.uses if use.how != "derived")
     live = answered["live"] + answered["failed"]

@@ -10,7 +10,7 @@ from harness.cache import Answer, Cache, Results
 from harness.core.keys import canonical_url
 from harness.core.rank_fusion import reciprocal_rank_fusion
 from harness.core.sufficiency import Sufficiency
-from harness.errors import OfflineMiss, SearchError
+from harness.errors import AccessDenied, OfflineMiss, SearchError
 from harness.ports import EngineChain, Progress, SearchEngine, single_engines
 from harness.research.concurrent_calls import run_all
 from harness.settings import Settings
@@ -60,7 +60,7 @@ def ask_all(
     Raises:
         InvalidInput: an unusable query.
         StoreError: the cache cannot be read.
-        OfflineMiss: the cache has no answer, and live calls are not allowed.
+        OfflineMiss, AccessDenied: the cache has no answer, and live calls are not allowed.
     """
 
     def ask(query: str, engine: SearchEngine) -> Answer[Results]:
@@ -93,15 +93,15 @@ def _first_answer(
     repeated search gives the same.
 
     Raises:
-        SearchError, OfflineMiss: none has; the error of the last.
+        SearchError, OfflineMiss, AccessDenied: none has; the error of the last.
     """
-    failure: SearchError | OfflineMiss = OfflineMiss("a chain without engines")
+    failure: SearchError | OfflineMiss | AccessDenied = OfflineMiss("a chain without engines")
     held = [engine for engine in chain.alternatives if is_held(query, engine)]
     late: EngineSearch | None = None
     for engine in [*held, *(each for each in chain.in_order() if each not in held)]:
         try:
             answer = ask(query, engine)
-        except OfflineMiss as error:
+        except (OfflineMiss, AccessDenied) as error:
             failure = error
         except SearchError as error:
             chain.note(engine, error)

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from harness.core.question_language import question_language
 from harness.core.text import one_line, shorten
-from harness.errors import ModelError, OfflineMiss
+from harness.errors import AccessDenied, ModelError, OfflineMiss
 from harness.ports import Message
 from harness.research.budget import CHARS_A_TOKEN
 from harness.research.context_builder import ShownSource
@@ -155,7 +155,7 @@ class SectionWriter(Struct, frozen=True):
             model = self.drafting.model.name
             reason = message(self._language, "the model {model} failed ({error})", model=model, error=error)
             return replace(part, missing=shorten(reason, REASON_CHARS))
-        except OfflineMiss:
+        except (OfflineMiss, AccessDenied):
             return replace(part, missing=message(self._language, "offline, and not in the cache"), offline=True)
         finally:
             if stream:
@@ -188,7 +188,7 @@ class SectionWriter(Struct, frozen=True):
             return replace(part, final=True)
         try:
             better = self._draft(part.section, asked)
-        except (ModelError, OfflineMiss):  # the log and the run's record have it
+        except (ModelError, OfflineMiss, AccessDenied):  # the log and the run's record have it
             return replace(part, final=True)
         revised = [*{**drafts, place: better}.values()]
         if _score(revised, self.check.between(revised)) <= _score([*drafts.values()], [*beside.values()]):

@@ -13,6 +13,8 @@ from harness.identity import Identity, RateLimit
 
 REQUEST_APP = "harness.app"
 """Key of the request's app in the state of its ASGI scope."""
+MCP_PATH = "/mcp"
+"""Path for agents; what they do has the origin `agent`."""
 MAX_APPS = 100
 """Tokens whose app stays open for their next request."""
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
@@ -39,12 +41,12 @@ class Authenticator:
         alone: bool,
         token_of: Callable[[Request], str | None] = bearer_token,
     ) -> None:
-        self._own = app
+        self.own = app
         self._rate = RateLimit(per_minute)
         self._alone = alone
         self._token_of = token_of
         self._tokens_seen = False
-        self._open: OrderedDict[Identity, App] = OrderedDict()
+        self._open: OrderedDict[tuple[Identity, bool], App] = OrderedDict()
         self._opening = Lock()
 
     def app_for(self, request: Request) -> App:
@@ -57,10 +59,11 @@ class Authenticator:
         """
         identity = self._identity(request)
         self._rate.check(identity.token)
+        key = (identity, request.scope.get("path") == MCP_PATH)
         with self._opening:
-            if (app := self._open.pop(identity, None)) is None:
-                app = self._own.serving(identity)
-            self._open[identity] = app
+            if (app := self._open.pop(key, None)) is None:
+                app = self.own.serving(identity, origin="agent" if key[1] else None)
+            self._open[key] = app
             if len(self._open) > MAX_APPS:
                 self._open.popitem(last=False)[1].close()
         return app
@@ -72,7 +75,7 @@ class Authenticator:
             AccessDenied: it is not valid.
             StoreError: the store cannot be read.
         """
-        return self._own.databases.tokens.verify(token)
+        return self.own.databases.tokens.verify(token)
 
     def close(self) -> None:
         """Close all open apps."""
@@ -81,10 +84,10 @@ class Authenticator:
 
     def _identity(self, request: Request) -> Identity:
         if token := self._token_of(request):
-            return self._own.databases.tokens.verify(token)
+            return self.own.databases.tokens.verify(token)
         if self._token_required(request):
             raise AccessDenied("a token is required: send the header `Authorization: Bearer TOKEN`")
-        return self._own.identity
+        return self.own.identity
 
     def _token_required(self, request: Request) -> bool:
         """Return whether a request without a token is refused: if other machines can reach the server, behind a proxy,
@@ -92,7 +95,7 @@ class Authenticator:
         """
         if not self._alone or any(name in request.headers for name in _FORWARDED):
             return True
-        self._tokens_seen = self._tokens_seen or bool(self._own.databases.tokens.list())
+        self._tokens_seen = self._tokens_seen or bool(self.own.databases.tokens.list())
         return self._tokens_seen
 
     def __enter__(self) -> Self:

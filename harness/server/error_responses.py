@@ -8,10 +8,25 @@ from starlette.responses import Response
 
 from harness.errors import HarnessError, TooManyRequests
 from harness.server.error_payload import ErrorResponse, payload_of, status_of
+from harness.server.llm_api import llm_errors
 from harness.server.pages.templates import page
 from harness.server.search_api import tavily
 
-DATA_PATHS = ("/api/", "/search", "/config", "/autocompleter", "/tavily/", "/charts/", "/healthz", "/mcp")
+SEARCH_PATH = "/search"
+"""Path of the search that is compatible with SearXNG, and a page in a browser."""
+DATA_PATHS = (
+    "/api/",
+    SEARCH_PATH,
+    "/config",
+    "/autocompleter",
+    "/tavily/",
+    "/charts/",
+    "/healthz",
+    "/readyz",
+    "/metrics",
+    "/mcp",
+    "/v1/",
+)
 """Paths for programs. Errors are JSON here, and requests from pages of other sites are refused."""
 
 
@@ -26,11 +41,26 @@ def respond_error(
     """Return the response to a request that failed."""
     if tavily.serves(request):
         return JSONResponse(tavily.failure(payload).model_dump(), status, headers)
-    if "text/html" in request.headers.get("accept", "") and not is_data_path(request.url.path):
-        response: Response = page(request, "error.html", status=status, message=payload.message, code=status)
+    if llm_errors.serves(request):
+        return llm_errors.failure_response(status, payload, headers)
+    if _shows_page(request):
+        if status == 401:
+            response: Response = page(request, "login.html", status=status, failure=payload.message)
+        else:
+            response = page(request, "error.html", status=status, message=payload.message, code=status)
         response.headers.update(headers or {})
         return response
     return JSONResponse(payload.model_dump(), status, headers)
+
+
+def _shows_page(request: Request) -> bool:
+    """Return whether a request comes from a person with a browser. `/search` serves people and programs."""
+    if "text/html" not in request.headers.get("accept", ""):
+        return False
+    path = request.url.path
+    if path == SEARCH_PATH:
+        return request.method == "GET" and request.query_params.get("format", "") in {"", "html"}
+    return not is_data_path(path)
 
 
 def respond_with(request: Request, error: HarnessError) -> Response:

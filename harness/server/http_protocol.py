@@ -16,6 +16,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 from harness.server.error_payload import INVALID, error_payload
 
 TOO_SLOW = "request_timeout"
+UNREAD_SECONDS = 30.0
+"""Longest time in which a client reads nothing of a response that waits for it."""
 LINGER_SECONDS = 1.0
 """Time in which the rest of a refused request is read and dropped: a client whose connection is reset at once may not
 see the response."""
@@ -24,7 +26,7 @@ see the response."""
 class TimedProtocol(H11Protocol):
     """One connection. The request line and the headers must arrive within `head_seconds` of the connection, or of their
     first byte on a reused connection; the body within `body_seconds` of the headers. A late request gets status 408 if
-    that is still possible, and the connection is closed. The time to respond is not limited.
+    that is still possible, and the connection is closed. The time to respond is not limited, but a client must read.
     """
 
     def __init__(self, *args: Any, head_seconds: float, body_seconds: float, **kwargs: Any) -> None:
@@ -32,14 +34,31 @@ class TimedProtocol(H11Protocol):
         self._bounds = {"head": head_seconds, "body": body_seconds, "rest": LINGER_SECONDS}
         self._awaited: tuple[str, RequestResponseCycle | None] | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._stuck: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start waiting for the first request."""
         super().connection_made(transport)
         self._wait_for("head")
 
+    def pause_writing(self) -> None:
+        """Give up a client that does not read its response."""
+        super().pause_writing()
+        self._stuck = self.loop.call_later(UNREAD_SECONDS, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """Go on: the client reads."""
+        self._keep_sending()
+        super().resume_writing()
+
+    def _keep_sending(self) -> None:
+        if self._stuck is not None:
+            self._stuck.cancel()
+            self._stuck = None
+
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop the timer."""
+        """Stop the timers."""
+        self._keep_sending()
         self._wait_for("")
         super().connection_lost(exc)
 

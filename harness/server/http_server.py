@@ -2,13 +2,14 @@
 
 import ipaddress
 import socket
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from harness.app import App
-from harness.errors import InvalidInput
+from harness.errors import HarnessError, InvalidInput
 
 if TYPE_CHECKING:
     import uvicorn
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
 
 CLOSING_SECONDS = 5
 """Longest time for open connections to end when the server stops."""
+NOT_STARTED = 3
+"""Exit code of a process that cannot serve; uvicorn does not replace it."""
+HANGING_SECONDS = 30
+"""Time after which a worker process that does not respond is replaced, and in which a new one must be ready."""
 MAX_HEAD = 262_144
 """Bytes of a request line with its headers; longer ones are refused."""
 HEAD_SECONDS = 10.0
@@ -77,22 +82,70 @@ def http_server(
     """
     import uvicorn
 
+    return uvicorn.Server(_config(app, proxies, head_seconds=head_seconds, body_seconds=body_seconds))
+
+
+def run_workers(
+    factory: Callable[[], "ASGIApp"],
+    listener: socket.socket,
+    workers: int,
+    *,
+    on_stop: Callable[[], None],
+    proxies: Sequence[str] = (),
+) -> None:
+    """Serve from `workers` processes until interrupted; each calls `factory`, which is sent there, for its application.
+    A process that dies or hangs is replaced; SIGHUP replaces all of them, one after another; on a terminal, which sends
+    it when it is closed, it ends the server. `on_stop` is called before the processes are stopped.
+
+    Raises:
+        InvalidInput: one of `proxies` is neither an address nor a network.
+        HarnessError: a process could not start.
+    """
+    from uvicorn.supervisors import Multiprocess
+
+    config = _config(factory, proxies, factory=True, workers=workers, timeout_worker_healthcheck=HANGING_SECONDS)
+
+    class Supervisor(Multiprocess):
+        """The parent of the workers."""
+
+        def terminate_all(self) -> None:
+            """Stop the workers."""
+            on_stop()
+            super().terminate_all()
+
+    supervisor = Supervisor(config, [listener])
+    if sys.stdin is not None and sys.stdin.isatty():
+        supervisor.handle_hup = supervisor.handle_term  # type: ignore[method-assign]
+    supervisor.run()
+    if any(process.exitcode == NOT_STARTED for process in supervisor.processes):
+        raise HarnessError("the server could not start; the lines above say why")
+
+
+def _config(
+    app: Any,
+    proxies: Sequence[str],
+    *,
+    head_seconds: float = HEAD_SECONDS,
+    body_seconds: float = BODY_SECONDS,
+    **others: Any,
+) -> "uvicorn.Config":
+    import uvicorn
+
     from harness.server.http_protocol import TimedProtocol
 
     protocol: Any = partial(TimedProtocol, head_seconds=head_seconds, body_seconds=body_seconds)
-    return uvicorn.Server(
-        uvicorn.Config(
-            app,
-            http=protocol,
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            proxy_headers=bool(proxies),
-            forwarded_allow_ips=[_checked_network(each) for each in proxies],
-            ws="none",
-            h11_max_incomplete_event_size=MAX_HEAD,
-            timeout_graceful_shutdown=CLOSING_SECONDS,
-        )
+    return uvicorn.Config(
+        app,
+        http=protocol,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=bool(proxies),
+        forwarded_allow_ips=[_checked_network(each) for each in proxies],
+        ws="none",
+        h11_max_incomplete_event_size=MAX_HEAD,
+        timeout_graceful_shutdown=CLOSING_SECONDS,
+        **others,
     )
 
 

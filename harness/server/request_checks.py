@@ -1,26 +1,30 @@
 """Checks of every request before routing: host name, origin, size, token."""
 
+import asyncio
 import base64
 import json
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
 from anyio.to_thread import run_sync
-from fastapi import HTTPException
+from fastapi import FastAPI, HTTPException
 from starlette.datastructures import MutableHeaders
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
-from harness.errors import AccessDenied, HarnessError
+from harness.app import App
+from harness.errors import AccessDenied, HarnessError, TooManyRequests
 from harness.identity import PREFIX
-from harness.server.auth import REQUEST_APP, Authenticator, bearer_token
+from harness.server.auth import MCP_PATH, REQUEST_APP, Authenticator, bearer_token
 from harness.server.error_payload import BUG, INTERNAL, INVALID, error_payload
 from harness.server.error_responses import is_data_path, respond_error, respond_with
 from harness.server.http_server import LOOPBACK, is_loopback
+from harness.server.metrics import Metrics
+from harness.server.tenant_limits import TenantLimits
 
 access = logging.getLogger("harness.server.access")
 log = logging.getLogger(__name__)
@@ -29,7 +33,7 @@ COOKIE = "harness_token"
 MAX_BODY = 2 * 2**20
 """Bytes of one request."""
 TOO_LARGE = f"a request may have at most {MAX_BODY:,} bytes; send less at once"
-PUBLIC_PATHS = ("/healthz", "/login", "/logout", "/static/")
+PUBLIC_PATHS = ("/healthz", "/readyz", "/login", "/logout", "/static/")
 """Served without a token."""
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
@@ -44,6 +48,9 @@ _HEADERS = {
     "cache-control": "no-store",
 }
 _READS = frozenset({"GET", "HEAD", "OPTIONS"})
+_METHODS = _READS | {"POST", "PUT", "PATCH", "DELETE"}
+UNAVAILABLE = "unavailable"
+STOPPING = "the server is being stopped or replaced; send the request again"
 
 
 def token_of(request: Request) -> str | None:
@@ -77,11 +84,14 @@ class HostNames:
 
 class RequestChecks:
     """ASGI middleware: refuses requests that fail a check, adds the app of the token and the security headers for
-    browsers, and writes a log line for each request if `logs` is set.
+    browsers, counts requests, and writes a log line for each if `logs` is set. A tenant's requests beyond its share
+    wait here.
     """
 
-    def __init__(self, asgi: ASGIApp, *, names: HostNames, authenticator: Authenticator, logs: bool = False) -> None:
+    def __init__(self, asgi: FastAPI, *, names: HostNames, authenticator: Authenticator, logs: bool = False) -> None:
         self._asgi = asgi
+        self._limits: TenantLimits = asgi.state.limits
+        self._metrics: Metrics = asgi.state.metrics
         self._names = names
         self._admission = authenticator
         self._logs = logs
@@ -91,26 +101,39 @@ class RequestChecks:
         if scope["type"] != "http":
             await self._asgi(scope, receive, send)
             return
-        began, status, request = time.perf_counter(), 0, Request(scope, receive)
-
-        async def send_with_headers(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-                headers = MutableHeaders(scope=message)
-                for name, value in _HEADERS.items():
-                    headers.setdefault(name, value)
-            await send(message)
-
+        began, request, sending = time.perf_counter(), Request(scope, receive), _Sending(send)
         try:
-            refused = self._check_origin(request) or _too_large(request) or await self._authenticate(request)
-            if refused is not None:
-                await refused(scope, receive, send_with_headers)
-            else:
-                await self._asgi(scope, _limited(receive), send_with_headers)
+            await self._serve(request, sending)
+        except asyncio.CancelledError:
+            if not sending.status:  # the server stops
+                stopping = _refusal(request, 503, UNAVAILABLE, STOPPING, {"Retry-After": "5"})
+                await stopping(scope, receive, sending)
+            raise
         finally:
+            seconds = time.perf_counter() - began
+            method = scope["method"] if scope["method"] in _METHODS else "other"
+            self._metrics.count_request(route_of(scope), method, sending.status, seconds)
             if self._logs:
-                self._log(request, status, time.perf_counter() - began)
+                self._log(request, sending.status, seconds)
+
+    async def _serve(self, request: Request, sending: "_Sending") -> None:
+        scope, receive = request.scope, _limited(request.receive)
+        refused = self._check_origin(request) or _too_large(request) or await self._authenticate(request)
+        if refused is not None:
+            await refused(scope, receive, sending)
+        elif (tenant := _sharing(request)) is None:
+            await self._asgi(scope, receive, sending)
+        else:
+            try:
+                body = await _whole(receive)  # before it takes a place: a client may send it slowly
+                async with self._limits.slot(tenant) as sending.free_place:
+                    await self._asgi(scope, _replayed(body, request.receive), sending)
+            except ClientDisconnect:
+                log.debug("%s: the client left before its request was complete", request.url.path[:200])
+            except (TooManyRequests, HTTPException) as error:
+                if sending.status:
+                    raise
+                await _failure(request, error)(scope, receive, sending)
 
     def _check_origin(self, request: Request) -> Response | None:
         """Refuse requests from pages of other sites, and requests to other host names."""
@@ -158,6 +181,14 @@ async def authenticate(request: Request, authenticator: Authenticator) -> Respon
     return None
 
 
+def route_of(scope: Scope) -> str:
+    """Return the template of the path that served a request; `other` where none did."""
+    path: str = scope["path"]
+    if path == MCP_PATH or path.startswith("/static/"):  # not FastAPI's routes: they leave no trace in the scope
+        return MCP_PATH if path == MCP_PATH else "/static/{path}"
+    return str(getattr(scope.get("route"), "path", "other"))
+
+
 def _refusal(request: Request, status: int, code: str, message: str, headers: dict[str, str] | None = None) -> Response:
     log.debug("%s %s refused: %s", request.method, request.url.path[:200], message)
     return respond_error(request, status, error_payload(code, message), headers)
@@ -179,6 +210,72 @@ def _basic(request: Request) -> str | None:
         return base64.b64decode(encoded, validate=True).decode().partition(":")[2]
     except ValueError:  # not base64, or not text
         return None
+
+
+class _Sending:
+    """Function that sends a response with the security headers; it knows the status, which is 0 before the response
+    starts, and then frees the tenant's place: a client that reads slowly takes none.
+    """
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.status = 0
+        self.free_place: Callable[[], None] | None = None
+
+    async def __call__(self, message: Message) -> None:
+        """Send one part."""
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            headers = MutableHeaders(scope=message)
+            for name, value in _HEADERS.items():
+                headers.setdefault(name, value)
+            if self.free_place is not None:
+                self.free_place()
+        await self._send(message)
+
+
+def _sharing(request: Request) -> str | None:
+    """Return the tenant of a request that takes a place. Public paths take none, nor do requests that wait without a
+    thread of the server, or have limits of their kind: agents, events, model calls.
+    """
+    app: App | None = request.scope.get("state", {}).get(REQUEST_APP)
+    path = request.url.path
+    if app is None or path == MCP_PATH or path.startswith("/v1/") or path.endswith("/events"):
+        return None
+    return app.identity.tenant
+
+
+async def _whole(receive: Receive) -> bytes:
+    """Return the body of a request.
+
+    Raises:
+        ClientDisconnect: the client left.
+        HTTPException: the body is too large.
+    """
+    parts = []
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        parts.append(message.get("body", b""))
+        if not message.get("more_body", False):
+            return b"".join(parts)
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    """Return a `receive` that gives the body that was read, then waits for the client to leave."""
+    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def next_message() -> Message:
+        return messages.pop() if messages else await receive()
+
+    return next_message
+
+
+def _failure(request: Request, error: TooManyRequests | HTTPException) -> Response:
+    if isinstance(error, TooManyRequests):
+        return respond_with(request, error)
+    return _refusal(request, error.status_code, INVALID, str(error.detail))
 
 
 def _too_large(request: Request) -> Response | None:

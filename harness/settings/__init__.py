@@ -20,6 +20,7 @@ from harness.settings.loading import (
     key_in,
     load,
     read_mapping,
+    setting_groups,
     setting_names,
 )
 from harness.settings.recorded_run import AskedEngine, AskedModel, RecordedRun
@@ -52,6 +53,7 @@ __all__ = [
     "read_mapping",
     "resumed_settings",
     "run_settings",
+    "setting_groups",
     "setting_names",
     "values_of",
 ]

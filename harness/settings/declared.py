@@ -59,6 +59,11 @@ class ServerSettings(Struct, frozen=True, kw_only=True):
         tuple[str, ...],
         Meta(description="addresses or networks (10.0.0.0/8) of proxies whose X-Forwarded-Proto `serve` believes"),
     ] = ()
+    trace_collector: Annotated[
+        str | None,
+        LOCAL,
+        Meta(description="OpenTelemetry collector for traces of `serve`, as http://127.0.0.1:4318; not set: none"),
+    ] = None
 
 
 class Settings(  # listed from the last base to the first

@@ -10,7 +10,9 @@ from harness.settings.loading import note_of, type_of
 
 
 class Flag(Struct, frozen=True):
-    """One option: `unit` is `s` or `h` for durations, `kind` the type of one value, `several` whether it may repeat."""
+    """One option: `unit` is `s` or `h` for durations, `kind` the type of one value, `several` whether it may repeat,
+    `choices` the texts that it takes; empty where it takes others.
+    """
 
     names: tuple[str, ...]
     metavar: str
@@ -18,6 +20,7 @@ class Flag(Struct, frozen=True):
     kind: type
     unit: str
     several: bool
+    choices: tuple[str, ...]
 
 
 def flagged() -> tuple[str, ...]:
@@ -28,7 +31,9 @@ def flagged() -> tuple[str, ...]:
 def flag_of(name: str) -> Flag:
     """Return the option of a setting that declares one."""
     names, metavar = note_of(name, "flag")
-    kind = _plain(type_of(name))
+    declared = _plain(type_of(name))
+    choices = get_args(declared) if get_origin(declared) is Literal else ()
+    kind = str if choices else declared
     several = get_origin(kind) is tuple
     return Flag(
         names or (f"--{name.replace('_', '-')}",),
@@ -37,6 +42,7 @@ def flag_of(name: str) -> Flag:
         _plain(get_args(kind)[0]) if several else kind,
         note_of(name, "unit") or "",
         several,
+        choices,
     )
 
 
@@ -48,7 +54,7 @@ def _help(name: str) -> str:
 
 
 def _plain(kind: Any) -> Any:
-    """Return a type without annotations and without `None`; a text for a choice of texts."""
+    """Return a type without annotations and without `None`."""
     while get_origin(kind) is not Literal and (args := get_args(kind)) and get_origin(kind) is not tuple:
         kind = next(part for part in args if part is not NoneType and not isinstance(part, Meta))
-    return str if get_origin(kind) is Literal else kind
+    return kind

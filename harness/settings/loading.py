@@ -16,6 +16,7 @@ from msgspec import Meta, Struct
 from harness.core.durations import UNITS, seconds_in
 from harness.core.text import one_line, shorten
 from harness.errors import InvalidInput
+from harness.settings import declared
 from harness.settings.conversation_settings import VectorStoreSettings
 from harness.settings.declared import APP, BLOCKS, Settings
 
@@ -56,6 +57,7 @@ class Described(Struct, frozen=True):
     value: str
     origin: str
     help: str
+    default: str
 
 
 class Loaded(Struct, frozen=True):
@@ -67,22 +69,30 @@ class Loaded(Struct, frozen=True):
 
     def describe(self) -> list[Described]:
         """Return every setting in the order of declaration, those of a block one by one, secrets hidden."""
+        defaults = Settings()
         return [
-            Described(name, self._shown(name), self.origins[name], note_of(name, "description"))
+            Described(
+                name,
+                _shown(self.settings, name),
+                self.origins[name],
+                note_of(name, "description"),
+                _shown(defaults, name),
+            )
             for name in setting_names()
         ]
 
-    def _shown(self, name: str) -> str:
-        value = attrgetter(name)(self.settings)
-        if value is None or value in ((), "", {}):
-            return "not set"
-        if is_secret(name):
-            return "set (hidden)"
-        if isinstance(value, bool):
-            return str(value).lower()
-        if isinstance(value, dict):
-            return ", ".join(f"{name}={_brief(each)}" for name, each in sorted(value.items()))
-        return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+def _shown(settings: Settings, name: str) -> str:
+    value = attrgetter(name)(settings)
+    if value is None or value in ((), "", {}):
+        return "not set"
+    if is_secret(name):
+        return "set (hidden)"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, dict):
+        return ", ".join(f"{name}={_brief(each)}" for name, each in sorted(value.items()))
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def _brief(value: float | str) -> str:
@@ -331,6 +341,29 @@ def type_of(name: str) -> Any:
 def is_secret(name: str) -> bool:
     """Return whether a setting must never be shown."""
     return bool(note_of(name, "secret"))
+
+
+def stays_here(name: str) -> bool:
+    """Return whether only users of this machine may see a setting: it may name its folders, or hosts near it."""
+    return bool(note_of(name, "local") or note_of(name, "reaches"))
+
+
+@cache
+def setting_groups() -> Mapping[str, tuple[type[Struct], tuple[str, ...]]]:
+    """Return the groups of settings in the order of declaration, by their name in words (`Vector store` for
+    `VectorStoreSettings`): the class that declares each, and the names of its settings.
+    """
+    kinds = [kind for name, kind in vars(declared).items() if name.endswith("Settings") and kind is not Settings]
+    groups: dict[type[Struct], list[str]] = {}
+    for name in setting_names():
+        block, _, own = name.rpartition(".")
+        among = [BLOCKS[block]] if block else kinds
+        groups.setdefault(next(kind for kind in among if own in kind.__struct_fields__), []).append(name)
+    return {_in_words(kind): (kind, tuple(names)) for kind, names in groups.items()}
+
+
+def _in_words(group: type[Struct]) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", group.__name__.removesuffix("Settings")).capitalize()
 
 
 def note_of(name: str, key: str) -> Any:

@@ -40,6 +40,14 @@ class ModelSettings(Struct, frozen=True, kw_only=True):
         Seconds,
         Meta(gt=0, le=86_400, description="seconds of one answer of the model, and of all its answers in one research"),
     ] = 300.0
+    served_models: Annotated[
+        tuple[Annotated[str, Meta(min_length=1)], ...],
+        LOCAL,
+        Meta(
+            description="models that programs may request of the server at /v1, besides model and embedding_model; *: "
+            "any of the same endpoints"
+        ),
+    ] = ()
 
 
 class EmbeddingSettings(Struct, frozen=True, kw_only=True):

@@ -105,7 +105,7 @@ def test_an_expired_answer_is_served_when_the_engine_fails(
     assert bare(answer.outcome) == Stale(results("old"), "q", 160.0, 100.0)
     assert answer.value == results("old")
     assert str(error) in caplog.text
-    assert "2m ago" in caplog.text
+    assert "2 min ago" in caplog.text
     clock.advance(0.1)
     with pytest.raises(type(error)):
         cache.searches.answer("q", Engine(error))
@@ -308,6 +308,6 @@ def test_offline_the_cache_alone_answers(store: SqliteStore, clock: FakeClock) -
     with pytest.raises(OfflineMiss, match="nothing is cached for 'unheard of'; run it once online"):
         cache.searches.answer("unheard of", never)
     clock.advance(100)
-    with pytest.raises(OfflineMiss, match=r"its answer expired 1m ago for 'old'"):
+    with pytest.raises(OfflineMiss, match=r"its answer expired 1 min ago for 'old'"):
         cache.searches.answer("old", never)
     assert never.calls == []

@@ -2,6 +2,7 @@
 
 import io
 import json
+import sys
 import xml.etree.ElementTree as ET
 import zipfile
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ from matplotlib.image import imread
 from msgspec.structs import replace
 from pypdf import PdfReader
 
-from harness.errors import NotFound
+from harness.errors import InvalidInput, NotFound
 from harness.research.figures import (
     FIGURES,
     MOST_QUOTATIONS,
@@ -386,3 +387,19 @@ def test_a_hostile_or_long_title_is_a_label_of_one_cell(named: str) -> None:
     word: Any = docx.Document(io.BytesIO(as_docx(saved(made), 0.0)))
     assert len(word.tables[0].rows) == 4
     assert texts_of(as_svg(figure).decode()) >= {"[1]", "[2]", "[3]", "660"}
+
+
+def test_without_the_extra_the_page_has_the_table_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reports need no matplotlib; a picture alone says what to install."""
+    page = as_html(saved(report(*GROWTH)), 0.0)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    plain = as_html(saved(report(*GROWTH)), 0.0)
+    assert "<svg" not in plain
+    assert plain[plain.index("<table>") :] == page[page.index("<table>") :]
+    figure = figure_of(report(*GROWTH))
+    assert figure
+    with pytest.raises(InvalidInput, match=r"research-harness\[charts\]"):
+        as_svg(figure)
+    word = docx.Document(io.BytesIO(as_docx(saved(report(*GROWTH)), 0.0)))
+    assert not word.inline_shapes
+    assert "4,900,000" in [cell.text for cell in word.tables[0].column_cells(1)]

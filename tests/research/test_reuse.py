@@ -136,7 +136,7 @@ def test_a_reused_passage_names_the_run_that_read_it(opened: Open) -> None:
     found = ask(app)
     (reused,) = found.gathered.reused
     assert reused.run == reader
-    assert f"1 passage read before (24h ago, run {reader})" in summary(found)
+    assert f"1 passage read before (24 h ago, run {reader})" in summary(found)
 
 
 def test_a_held_answer_needs_no_search(opened: Open, engine: Engine) -> None:
@@ -153,7 +153,7 @@ def test_a_held_answer_needs_no_search(opened: Open, engine: Engine) -> None:
     assert f"read on 2026-11-18. <{POOL}>" in found.report.markdown()
     (reused,) = found.gathered.reused
     assert (reused.url, reused.source, reused.engine) == (POOL, "page", "web")
-    assert f"0 of {found.gathered.planned} searches went out; 1 passage read before (2h ago)" in summary(found)
+    assert f"0 of {found.gathered.planned} searches went out; 1 passage read before (2 h ago)" in summary(found)
     saved = saved_research(found).as_dict()
     assert saved["reused"][0]["key"] == reused.key
     assert [each["decision"]["state"] for each in saved["decided"]] == ["answered"]

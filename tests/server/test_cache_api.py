@@ -12,6 +12,7 @@ from harness.cache import ResearchContext
 from harness.cache.usage import day_of
 from harness.core.freshness import DAY, HOUR
 from harness.identity import Identity
+from tests.server.test_pages import shown
 
 RESULT = {"title": "Retries", "href": "https://example.org/retries", "body": "Retries stop after five attempts."}
 RUN = "20261122-101500-1a2b3c"
@@ -206,3 +207,112 @@ def test_a_reader_sees_all_statistics(client: TestClient, app: App, token: Calla
     assert client.get("/api/explain", params={"q": SEARCH["q"]}, headers=rob).json()["decision"] == "exact"
     page = client.get("/cache", headers=rob)
     assert (page.status_code, "Delete what has expired" in page.text) == (200, False)
+
+
+# --- what was saved
+
+
+def reuse(client: TestClient, **parameters: Any) -> dict[str, Any]:
+    """Return what the cache saved."""
+    answer = client.get("/api/cache/reuse", params=parameters)
+    assert answer.status_code == 200, answer.text
+    payload: dict[str, Any] = answer.json()
+    return payload
+
+
+def test_saved_calls_are_listed_by_engine_and_query(client: TestClient) -> None:
+    """With the engine's live calls, the most reused query with its page, and the reason of the live call."""
+    for query in ("retries of a client", "timeouts", "retries of a client", "retries of a client"):
+        client.get("/search", params={"q": query, "format": "json"})
+    payload = reuse(client, days=7)
+    assert payload["sources"] == [{"kind": "search", "source": "corpus", "saved": 2, "live": 2, "failed": 0}]
+    assert payload["saved_by_day"] == {day_of(time.time()): {"corpus": 2}}
+    (entry,) = payload["reused"]
+    assert (entry["text"], entry["hits"], entry["kind"]) == ("retries of a client", 2, "search")
+    assert client.get(entry["page"], headers={"Accept": "text/html"}).status_code == 200
+    assert payload["reasons"] == [{"reason": "new, or deleted after it expired", "calls": 2}]
+    assert [each["query"] for each in payload["misses"]] == ["timeouts", "retries of a client"]
+    page = shown(client, "/cache")
+    assert "2 calls saved" in page.text
+    assert entry["page"] in page.links()
+    assert "new, or deleted after it expired" in page.text
+
+
+def test_a_miss_names_what_could_not_answer(client: TestClient) -> None:
+    """The most similar search that was cached then, with the reason, on the page too."""
+    for times in (3, 5):
+        client.get("/search", params={"q": f"retry a request {times} times", "format": "json"})
+    second, first = reuse(client)["misses"]
+    assert first["nearest"] is None
+    assert second["nearest"]["query"] == "retry a request 3 times"
+    assert second["nearest"]["refused"]
+    page = shown(client, "/cache")
+    assert "could not answer" in page.text
+    assert "/cache?q=retry%20a%20request%205%20times#explain" in page.links()
+
+
+def test_only_the_wanted_days_and_origins_count(client: TestClient, app: App) -> None:
+    """Older days are left out, of cards, tables and details; evaluations are counted apart."""
+    usage, now = app.store.usage, app.cache.now
+    for ago, times in ((0, 1), (6, 2), (29, 4), (89, 8), (100, 16)):
+        day = day_of(now - ago * DAY)
+        usage.add("default", day, {"exact": times})
+        usage.add("default", day, {"source\tsearch_cache\tddgs\texact": times}, origin="user detail")
+        usage.add("default", day, {"source\tsearch_cache\tddgs\texact": 100}, origin="evaluation detail")
+    for days, saved in ((7, 3), (30, 7), (90, 15)):
+        assert [each["saved"] for each in reuse(client, days=days)["sources"]] == [saved]
+        text = " ".join(shown(client, f"/cache?days={days}").text.split())
+        assert f"{saved} live calls saved" in text
+    assert [each["saved"] for each in reuse(client, origin="evaluation", days=7)["sources"]] == [200]
+    for parameters in ({"days": 0}, {"days": 367}, {"days": "x"}, {"origin": "zebra"}):
+        refused(client.get("/api/cache/reuse", params=parameters), 400, "invalid_input")
+        assert client.get("/cache", params=parameters).status_code == 400
+
+
+def test_deleted_entries_are_not_listed_as_reused(client: TestClient, app: App) -> None:
+    """Their calls stay counted."""
+    for _ in range(2):
+        client.get("/search", params=SEARCH)
+    client.post("/api/cache/clear", json={"kind": "all"})
+    payload = reuse(client)
+    assert payload["reused"] == []
+    assert payload["sources"][0]["saved"] == 1
+
+
+def test_an_empty_cache_starts_something(client: TestClient) -> None:
+    """No table, no chart, no card of nothing: a link to the first research."""
+    page = shown(client, "/cache")
+    assert "Nothing is cached yet" in page.text
+    assert not page.all("table")
+    assert not page.all("img")
+    assert not [each for each in page.all("p") if each.get("class") == "card"]
+
+
+def test_a_range_without_answers_offers_a_longer_one(client: TestClient, app: App) -> None:
+    """Not an empty chart."""
+    app.store.usage.add("default", day_of(app.cache.now - 60 * DAY), {"exact": 1})
+    page = shown(client, "/cache?days=7")
+    assert "No lookup in this time" in page.text
+    assert "/cache?days=90&origin=own" in page.links()
+    assert not page.all("img")
+
+
+def test_one_day_is_a_table_and_no_chart(client: TestClient, app: App) -> None:
+    """A chart of one bar looks broken."""
+    app.store.usage.add("default", day_of(app.cache.now), {"exact": 3, "library": 2})
+    page = shown(client, "/cache")
+    assert not page.all("img")
+    assert len([each for each in page.all("details") if "open" in each]) == 1
+    assert "library" in page.text
+    assert "failed" not in page.text.split("Explain a search")[0].split("Answers by day")[1]
+
+
+def test_hostile_texts_are_only_text(client: TestClient, app: App) -> None:
+    """Of queries, engines and reasons."""
+    evil = "<script>alert(1)</script> 2023"
+    for query in (evil, evil, evil.replace("2023", "2024")):
+        app.cache.searches.answer(query, lambda *_: [RESULT], engine="<img src=x>")
+    app.cache.usage.flush()
+    page = shown(client, "/cache")
+    assert "<script>alert(1)</script>" in page.text
+    assert "<img src=x>" in page.text

@@ -1,6 +1,7 @@
 """Charts: valid SVG, same bytes for same data, readable on light and dark, safe labels."""
 
 import re
+import sys
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -16,6 +17,7 @@ from lxml import etree
 from starlette.testclient import TestClient
 
 from harness.app import App
+from harness.cache.usage import day_of
 from harness.errors import NotFound
 from harness.research.drawing import DARK, LIGHT, Look
 from harness.server.pages import charts
@@ -41,6 +43,7 @@ TRIALS = [
 ]
 DRAWN: dict[str, Callable[[Look], bytes]] = {
     "hit rates": lambda look: charts.hit_rates(DAYS, look),
+    "amounts": lambda look: charts.amounts([("21 Nov", {"ddgs": 3, "pages": 4}), ("22 Nov", {})], "saved calls", look),
     "rounds": lambda look: charts.rounds([(1.0, 0.4), (0.3, 0.6), (0.08, 0.7)], (0.1, 0.65), look),
     "scores": lambda look: charts.scores(TRIALS, look),
     "totals": lambda look: charts.totals([Total("21 Nov", 0.7, 0.1, "a"), Total("22 Nov", 0.8, 0.1, "a")], look),
@@ -146,6 +149,7 @@ def test_any_label_gives_a_well_formed_image(by_task: dict[str, float]) -> None:
     "draw",
     [
         lambda look: charts.hit_rates([("22 Nov", {"exact": 0})], look),
+        lambda look: charts.amounts([("22 Nov", {})], "saved calls", look),
         lambda look: charts.rounds([], (0.1, 0.6), look),
         lambda look: charts.scores([], look),
         lambda look: charts.totals([], look),
@@ -185,13 +189,69 @@ def test_parallel_drawing_is_safe() -> None:
     assert dict(mpl.rcParams) == before
 
 
-def test_empty_days_are_shown() -> None:
-    """Thirty days, up to the last one with an answer."""
-    days = last_days({"2025-12-31": {"live": 3}, "2026-11-20": {"exact": 1}, "2026-11-22": {"live": 2}})
-    assert len(days) == 30
-    assert days[0] == ("24 Oct", {})
-    assert days[-3:] == [("20 Nov", {"exact": 1}), ("21 Nov", {}), ("22 Nov", {"live": 2})]
-    assert all("live" not in counts for _, counts in days[:-1])
+NOW = 1_795_305_600.0
+"""22 Nov 2026."""
+
+
+def test_a_range_ends_today_and_begins_with_the_first_counts() -> None:
+    """Days without counts between them are shown; older counts, and days before the first one, are not."""
+    counted = {"2025-12-31": {"live": 3}, "2026-11-17": {"exact": 1}, "2026-11-20": {"live": 2}}
+    for days in (7, 30, 90):
+        shown = last_days(counted, days, NOW)
+        assert shown[0] == ("17 Nov", {"exact": 1})
+        assert shown[-1] == ("22 Nov", {})
+        assert [day for day, times in shown if times] == ["17 Nov", "20 Nov"]
+        assert len(shown) == 6
+    assert len(last_days(counted, 3, NOW)) == 3
+    assert len(last_days({"2026-11-22": {"live": 1}}, 30, NOW)) == 1
+    with pytest.raises(NotFound, match="nothing to draw"):
+        last_days({"2025-12-31": {"live": 3}}, 30, NOW)
+
+
+def test_the_smallest_parts_of_an_amount_are_drawn_together() -> None:
+    """Five have a colour; the others are one part, so that no call is missing."""
+    parts = {f"engine {number}": number for number in range(1, 10)}
+    written = texts(charts.amounts([("21 Nov", parts), ("22 Nov", {"engine 9": 2})], "saved calls", Look()))
+    assert {f"engine {number}" for number in range(5, 10)} <= set(written)
+    assert {"others", "saved calls"} <= set(written)
+    assert "engine 4" not in written
+    assert "others" not in texts(charts.amounts([("21 Nov", {"a": 1})], "saved calls", Look()))
+
+
+def test_the_charts_of_saved_calls_and_of_the_library_are_served(client: TestClient, app: App) -> None:
+    """By engine and by kind of source; 404 without data."""
+    for address in ("/charts/saved.svg", "/charts/library.svg"):
+        assert client.get(address).status_code == 404
+    for _ in range(2):
+        app.cache.searches.answer(
+            "retries", lambda query, most: [{"href": "https://example.org", "body": "They stop."}]
+        )
+    app.cache.usage.flush()
+    assert {"ddgs", "saved calls"} <= set(texts(client.get("/charts/saved.svg?days=7").content))
+    assert {"search results", "passages read"} <= set(texts(client.get("/charts/library.svg?narrow=1").content))
+    assert client.get("/charts/saved.svg?days=0").status_code == 400
+
+
+def test_without_matplotlib_tables_have_the_numbers(
+    client: TestClient, app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page shows open tables instead of charts; a chart says what to install."""
+    store = app.store.usage
+    for ago, saved in ((0, 3), (1, 4)):
+        store.add("default", day_of(app.cache.now - ago * 86_400), {"exact": saved})
+    page = client.get("/cache", headers={"Accept": "text/html"}).text
+    assert "/charts/cache.svg" in page
+    assert "<details open>" not in page
+    monkeypatch.setitem(sys.modules, "matplotlib", None)  # as if it were not installed
+    page = client.get("/cache", headers={"Accept": "text/html"}).text
+    assert "/charts/" not in page
+    assert "<details open>" in page
+    for address in ("/charts/cache.svg", "/charts/library.svg"):
+        app.cache.searches.put("retries", [{"href": "https://example.org", "body": "They stop."}])
+        refused = client.get(address)
+        assert refused.status_code == 400
+        assert "research-harness[charts]" in refused.json()["message"]
+    assert client.get("/library", headers={"Accept": "text/html"}).status_code == 200
 
 
 def test_the_chart_of_the_cache_is_served(client: TestClient, app: App) -> None:
@@ -221,3 +281,17 @@ def test_the_rounds_of_a_research_are_served(client: TestClient, app: App) -> No
     assert {"novelty", "score", "stops below 0.1", "stops from 0.65", "round", "1"} <= set(texts(svg.content))
     assert client.get("/charts/runs/20260101-000000-abcdef.svg").status_code == 404
     assert client.get("/charts/runs/..%2f..%2fetc.svg").status_code == 404
+
+
+def test_without_the_extra_a_page_has_its_table(client: TestClient, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No broken images; the address of an image says what to install."""
+    app.researcher().run("How do retries use exponential backoff?", run=RUN)
+    assert f"/charts/runs/{RUN}.svg" in client.get(f"/runs/{RUN}").text
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    shown = client.get(f"/runs/{RUN}")
+    assert shown.status_code == 200
+    assert "/charts/" not in shown.text
+    assert "<caption>Rounds of searches</caption>" in shown.text
+    refused = client.get(f"/charts/runs/{RUN}.svg")
+    assert refused.status_code == 400
+    assert "pip install 'research-harness[charts]'" in refused.json()["message"]

@@ -1,13 +1,16 @@
-"""Real clients against a server on loopback: LangChain's for SearXNG, and Tavily's."""
+"""Real clients against a server on loopback: LangChain's for SearXNG, Tavily's, and the code of the guide."""
 
 import asyncio
+import importlib
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from pytest_httpserver import HTTPServer
 
+from harness.app import App
 from harness.settings import Settings
+from tests.docs.guides import DOCS, blocks
 from tests.server.dropin import Instance
 
 pytestmark = pytest.mark.full
@@ -150,3 +153,24 @@ def test_both_clients_can_send_a_token(address: str, token: Callable[..., str], 
     ):
         client.search("rag")
     assert len(instance.asked) == 1
+
+
+def test_the_guides_retriever_and_tool_find_what_was_read(
+    address: str, app: App, token: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With source and age; of another tenant, nothing."""
+    (code,) = [each.body for each in blocks(DOCS / "guides/other-clients.md") if each.title == "harness_retriever.py"]
+    (tmp_path / "harness_retriever.py").write_text(code, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    module = importlib.import_module("harness_retriever")
+    text = token("default", "ada", "writer")
+    result = {"title": "Pools", "href": "https://example.org/pool", "body": "The pool holds ten connections."}
+    app.cache.searches.put("connection pool", [result])
+    retriever = module.HarnessRetriever(server=address, token=text, limit=3)
+    (found,) = retriever.invoke("how many connections does the pool hold")
+    assert (found.page_content, found.metadata["url"]) == (result["body"], result["href"])
+    assert found.metadata["age_seconds"] < 60
+    tool = module.library_tool(server=address, token=text)
+    assert result["body"] in tool.invoke("how many connections does the pool hold")
+    other = module.HarnessRetriever(server=address, token=token("lab", "bob", "writer"))
+    assert other.invoke("how many connections does the pool hold") == []

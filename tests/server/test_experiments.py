@@ -141,7 +141,7 @@ def test_empty_lists_say_how_to_start(client: TestClient) -> None:
     root = page(client, "/experiments")
     assert "harness autoresearch" in words(root)
     assert "harness eval run" in words(root)
-    assert not list(root.iter("img", "table", "button"))
+    assert not list(root.find(".//main").iter("img", "table", "button"))
     assert client.get("/api/experiments").json() == {
         "loops": [],
         "evaluations": [],

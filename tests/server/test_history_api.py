@@ -86,9 +86,28 @@ def test_each_item_has_all_fields(client: TestClient, app: App) -> None:
         "expired": False,
         "count": 1,
         "ids": [search_key("retries")],
+        "found": True,
     }
     assert time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(before - 1)) <= stamp
     assert stamp <= time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time()))
+
+
+def test_the_history_can_be_limited_to_what_was_found(client: TestClient, app: App) -> None:
+    """Searches with results and researches with a report, or the others; over several pages, newest first."""
+    for number in range(4):
+        app.cache.searches.put(f"retries {number}", [RESULT])
+    report = {"title": "x", "citations": [], "sources": []}
+    for number, found in enumerate((report, None, report, None)):
+        record = {"question": "x", "state": "finished", "report": found}
+        app.cache.runs.put(f"20261122-10150{number}-1a2b3c", f"question {number}", "corpus", record)
+    assert titles(look(client, found="no")) == ["question 3", "question 1"]
+    assert titles(look(client, found="yes", source="research")) == ["question 2", "question 0"]
+    first, second = (look(client, found="yes", limit=4, offset=offset) for offset in (0, 4))
+    assert (first["next_offset"], second["next_offset"]) == (4, None)
+    assert {*titles(first), *titles(second)} == {f"retries {n}" for n in range(4)} | {"question 0", "question 2"}
+    assert titles(look(client, q="question", found="no", source="research")) != []
+    assert all(not each["found"] for each in look(client, q="question", found="no")["items"])
+    refused(client.get(ADDRESS, params={"found": "maybe"}), 400, "invalid_input")
 
 
 def test_a_repeated_research_is_one_item(client: TestClient, app: App) -> None:

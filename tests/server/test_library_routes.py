@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from starlette.testclient import TestClient
@@ -15,10 +16,12 @@ from harness.core.tables import LIBRARY, LibraryColumns
 from harness.identity import Identity
 from harness.library import ReadDocument
 from harness.models.from_settings import Models
-from harness.server.pages.page_routes import PAGE_SIZE
+from harness.server.pages.history_page import PAGE_SIZE
+from harness.sources.from_settings import Sources
 from tests.fakes import WordReader
+from tests.library.documents import Pages
 from tests.server.test_history_api import refused
-from tests.server.test_pages import EVIL, shown
+from tests.server.test_pages import EVIL, Page, shown
 
 pytestmark = pytest.mark.usefixtures("embedder", "reader")
 
@@ -232,6 +235,117 @@ def test_a_missing_model_leaves_the_words(client: TestClient, app: App, monkeypa
     assert get(client, f"{ADDRESS}/stats")["without_vector"] == 1
 
 
+# --- sources
+
+
+def fill(app: App) -> None:
+    """Store a page of two passages that a research reused, two search results of two hosts, and a file."""
+    app.library.index.add(document("# A\n\nRetries stop.\n\n# B\n\nRetries wait.", URL, source="page", title="Retries"))
+    app.cache.searches.put("retries", [OTHER, {**OTHER, "href": "https://example.org/x", "body": "Retries of x."}])
+    app.library.index.add(document("Retries of mine.", "file:///notes/mine.md"))
+    record = {"question": "q", "sources": [{"number": 1, "url": URL}, {"number": 0, "url": OTHER["href"]}]}
+    app.cache.runs.put("20261122-101500-1a2b3c", "q", "corpus", record)
+    app.cache.runs.put("20261122-101500-1a2b3d", "q", "corpus", {"question": "q", "reused": [{"url": f"{URL}/#top"}]})
+    app.cache.runs.put("20261122-101500-1a2b3e", "q", "corpus", {"sources": "damaged"})
+
+
+def test_sources_are_listed_the_most_used_first(client: TestClient, app: App) -> None:
+    """Those that reports cite or researches reused; then those with most passages. Damaged records count nothing."""
+    fill(app)
+    shape = get(client, f"{ADDRESS}/sources")
+    (first, *others), total = shape["sources"], shape["total"]
+    assert (first["url"], first["passages"], first["researches"], first["kind"]) == (URL, 2, 2, "page")
+    assert (first["title"], first["host"], total, shape["counted"]) == ("Retries", "docs.example.org", 4, 5)
+    assert {each["researches"] for each in others} == {0}
+    assert shape["kinds"] == {"page": 2, "snippet": 2, "file": 1}
+    assert shape["hosts"] == {"docs.example.org": 3, "example.org": 1}
+    assert sum(sum(kinds.values()) for kinds in shape["days"].values()) == 5
+
+
+def test_sources_are_filtered_and_paged(client: TestClient, app: App) -> None:
+    """By kind, and by host with the hosts below it, also if a URL is typed."""
+    fill(app)
+
+    def urls(**filters: Any) -> list[str]:
+        return [each["url"] for each in get(client, f"{ADDRESS}/sources", **filters)["sources"]]
+
+    assert urls(kind="file") == ["file:///notes/mine.md"]
+    assert len(urls(host="example.org")) == 3
+    assert urls(host="https://docs.example.org/any", kind="snippet") == [OTHER["href"]]
+    assert urls(host="zebra.example.org") == urls(host="?") == []
+    assert urls(limit=1) + urls(limit=3, offset=1) == urls()
+    assert [each["url"] for each in get(client, q="retries", kind="file")["passages"]] == ["file:///notes/mine.md"]
+    assert {each["url"] for each in get(client, q="retries", host="docs.example.org")["passages"]} == {
+        URL,
+        OTHER["href"],
+    }
+    for parameters in ({"kind": "zebra"}, {"host": "x" * 254}, {"limit": 0}, {"offset": -1}):
+        refused(client.get(f"{ADDRESS}/sources", params=parameters), 400, "invalid_input")
+    assert client.get("/library", params={"kind": "zebra"}).status_code == 400
+
+
+def test_expired_passages_are_no_source(client: TestClient, app: App) -> None:
+    """They are deleted with the next sweep."""
+    then = time.time() - 2 * HOUR
+    own = LibraryColumns("d", "x", "News", "page", "web")
+    app.store.rows.put(LIBRARY, "default", Entry("k", "Expired.", b"{}", then, then + HOUR, then, own))
+    shape = get(client, f"{ADDRESS}/sources")
+    assert (shape["sources"], shape["total"], shape["counted"], shape["days"]) == ([], 0, 0, {})
+
+
+READ = "Retries stop after five attempts, and then the client gives up."
+
+
+@pytest.fixture
+def pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page reader that knows one page."""
+    monkeypatch.setattr(Sources, "reader", Pages({URL: READ}))
+
+
+@pytest.mark.usefixtures("pages")
+def test_a_page_is_read_into_the_library(client: TestClient, app: App) -> None:
+    """It stays; a second reading adds nothing twice. The form leads to its passages."""
+    answer = client.post(f"{ADDRESS}/pages", json={"url": URL})
+    assert answer.status_code == 200, answer.text
+    assert (answer.json()["url"], answer.json()["passages"]) == (URL, 1)
+    (held,) = app.library.passages_of(URL)
+    assert (held.text, held.source, held.expires_at) == (READ, "page", NEVER)
+    assert client.post(f"{ADDRESS}/pages", json={"url": URL}).status_code == 200
+    assert len(app.library.passages_of(URL)) == 1
+    sent = client.post("/library", data={"url": f" {URL} "})
+    assert sent.status_code == 303
+    assert READ in shown(client, sent.headers["location"]).text
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("pages")
+def test_only_a_writer_adds_a_page(client: TestClient, token: Callable[..., str]) -> None:
+    """A reader gets an error and no form; another tenant sees nothing of it."""
+    for role, status in (("reader", 403), ("writer", 200)):
+        headers = {"Authorization": f"Bearer {token('lab', role, role)}", "Accept": "text/html"}
+        has_form = 'method="post" action="/library"' in client.get("/library", headers=headers).text
+        assert has_form == (role == "writer")
+        assert client.post(f"{ADDRESS}/pages", json={"url": URL}, headers=headers).status_code == status
+        assert client.post("/library", data={"url": URL}, headers=headers).status_code in {status, 303}
+    other = {"Authorization": f"Bearer {token('shop', 'eve', 'admin')}"}
+    assert client.get(f"{ADDRESS}/sources", headers=other).json()["total"] == 0
+
+
+@pytest.mark.parametrize(
+    "url", ["", "retries", "file:///etc/passwd", "ftp://e.org", "http://127.0.0.1/x", "http://[::1]/", "https://"]
+)
+def test_other_addresses_are_not_read(client: TestClient, app: App, url: str) -> None:
+    """The error is beside the form, which keeps the address; nothing of this machine is read."""
+    refusal = client.post(f"{ADDRESS}/pages", json={"url": url})
+    assert refusal.status_code in {400, 403, 502}, refusal.text
+    answer = client.post("/library", data={"url": url}, headers={"Accept": "text/html"})
+    assert answer.status_code == refusal.status_code
+    page = Page(answer.text)
+    assert [each.get("value") for each in page.all("input") if each.get("name") == "url"] == [url]
+    assert [each.get("role") for each in page.all("p") if each.get("class") == "failure"] == ["alert"]
+    assert app.library.stats().total == 0
+
+
 # --- the page
 
 
@@ -246,27 +360,58 @@ def test_the_page_shows_the_passages_of_the_api(client: TestClient, app: App) ->
         assert each["text"] in page.text
     assert page.text.count("relevance 0.") + page.text.count("relevance 1.") == 2
     assert page.text.count("answers") == sum(each["answers"] for each in found) == 1
-    assert "2 passages of" in page.text
+    assert "2 passages of 2 sources" in page.text
     assert [each.get("value") for each in page.all("input") if each.get("name") == "q"] == ["when do retries stop"]
 
 
 @pytest.mark.parametrize("address", ["/library", "/library?q=", "/library?q=%20%09"])
-def test_without_a_query_the_page_shows_the_numbers(client: TestClient, app: App, address: str) -> None:
-    """The form is shown too, without a passage and without an error."""
-    app.library.index.add(document("Retries stop."))
-    app.library.index.add(document("Retries wait.", "y"), seconds=0)
+def test_without_a_query_the_page_lists_the_sources(client: TestClient, app: App, address: str) -> None:
+    """Each with its passages, use and age, a link to its text, and a button that deletes it."""
+    fill(app)
+    app.library.index.add(document("Retries of y.", "y"), seconds=0)
     page = shown(client, address)
-    assert "2 passages of" in page.text
-    assert "1 are found by their words only" in page.text
+    assert "6 passages of 5 sources" in page.text
+    waiting = get(client, f"{ADDRESS}/stats")["without_vector"]
+    assert f"{waiting} are found by their words only" in page.text
+    assert "used in 2 researches" in page.text
     assert "Retries stop." not in page.text
+    assert len(page.links("/library/source?url=")) == 5
+    deletes = [each["data-address"] for each in page.all("button") if each.get("data-method") == "DELETE"]
+    assert f"/api/library/passages?url={quote(URL, safe='/')}" in deletes
     assert not [each for each in page.all("p") if each.get("class") == "failure"]
+    filtered = shown(client, "/library?kind=snippet&host=example.org")
+    assert "2 sources" in filtered.text
+    assert "mine.md" not in filtered.text
+    assert "No source of this kind and site" in shown(client, "/library?host=zebra.org").text
+
+
+@pytest.mark.slow
+def test_many_sources_are_paged(client: TestClient, app: App) -> None:
+    """Each one is on one page; filters stay."""
+    for number in range(PAGE_SIZE + 2):
+        app.library.index.add(document(f"Retries of kind{number}.", f"file:///{number}.md"))
+    first = shown(client, "/library?kind=file")
+    (more,) = [link for link in first.links("/library?") if "offset" in link]
+    assert more == f"/library?kind=file&offset={PAGE_SIZE}"
+    second = shown(client, more)
+    linked = first.links("/library/source") + second.links("/library/source")
+    assert len(set(linked)) == len(linked) == PAGE_SIZE + 2
+
+
+def test_an_empty_library_starts_something(client: TestClient) -> None:
+    """A research, or a page to read; no table and no chart of nothing."""
+    page = shown(client, "/library")
+    assert "Nothing was read yet" in page.text
+    assert "/" in page.links()
+    assert [each["name"] for each in page.all("input") if "name" in each] == ["url"]
+    assert not page.all("table")
 
 
 def test_the_page_says_that_nothing_is_found(client: TestClient) -> None:
-    """The page has advice."""
-    page = shown(client, "/library?q=zebra")
+    """The page offers to research the question."""
+    page = shown(client, "/library?q=zebra%26x")
     assert "No passage found" in page.text
-    assert "0 passages of" in page.text
+    assert "/?question=zebra%26x" in page.links()
 
 
 def test_an_invalid_query_stays_in_the_form(client: TestClient) -> None:

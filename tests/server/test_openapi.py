@@ -11,9 +11,11 @@ from starlette.testclient import TestClient
 
 from harness.app import App
 from harness.cache import ResearchContext
+from harness.core.pages import Page
 from harness.server.api.research_jobs import ResearchJobs
 from harness.server.request_checks import RequestChecks
 from harness.server.routes import build_routes
+from harness.sources.from_settings import Sources
 from tests.fakes import WordEmbedder
 
 RESULT = {"title": "Retries", "href": "https://example.org/retries", "body": "Retries stop after five attempts."}
@@ -100,10 +102,22 @@ def test_only_the_api_is_described(described: dict[str, Any], client: TestClient
     assert "HTTPValidationError" not in described["components"]["schemas"]
 
 
+class AnyPage:
+    """A page reader that has a page at every address."""
+
+    name = "web"
+
+    def read(self, url: str, held: Page | None = None) -> Page:
+        """See `PageReader.read`."""
+        return Page(url=url, title="Retries", text="Retries stop after five attempts.", media_type="text/html")
+
+
 @pytest.mark.full
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-def test_responses_match_the_description(checks: RequestChecks, app: App, researches: ResearchJobs) -> None:
+def test_responses_match_the_description(
+    checks: RequestChecks, app: App, researches: ResearchJobs, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """For generated requests: status, type and shape, and never a crash."""
     import schemathesis
     from hypothesis import HealthCheck, given, settings
@@ -111,6 +125,7 @@ def test_responses_match_the_description(checks: RequestChecks, app: App, resear
     from schemathesis.specs.openapi import checks as kept
 
     app.models.__dict__["embedder"] = WordEmbedder()
+    monkeypatch.setattr(Sources, "reader", AnyPage())
     app.cache.searches.put("retries", [RESULT])
     app.cache.researches.put("retries", "general", ResearchContext("They stop.", [], []))
     app.cache.runs.put(RUN, "retries", "corpus", {"question": "x", "engines": [{"name": "x"}], "state": "writing"})

@@ -12,7 +12,7 @@ from harness.app import App
 from harness.core.freshness import DAY
 from harness.identity import Identity
 from harness.server.api.research_jobs import ResearchJobs
-from harness.server.pages.page_routes import PAGE_SIZE
+from harness.server.pages.history_page import PAGE_SIZE
 from tests.server.test_research_api import NOWHERE, QUESTION, begin, ended
 
 pytestmark = pytest.mark.usefixtures("embedder")
@@ -67,8 +67,11 @@ class Page(HTMLParser):
 
 
 def shown(client: TestClient, address: str, status: int = 200, **how: Any) -> Page:
-    """Load a page and check that it is valid, runs no inline script and loads nothing from outside."""
-    answer = client.get(address, headers={**HTML, **how.pop("headers", {})}, **how)
+    """Load a page, by GET or another `method`, and check that it is valid, runs no inline script and loads nothing from
+    outside.
+    """
+    method = how.pop("method", "GET")
+    answer = client.request(method, address, headers={**HTML, **how.pop("headers", {})}, **how)
     assert answer.status_code == status, answer.text
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
     page = Page(answer.text)
@@ -159,7 +162,7 @@ def test_typed_text_is_not_markup(client: TestClient) -> None:
 def test_empty_pages_say_what_to_do(client: TestClient) -> None:
     """Before the first search, research or document."""
     assert "harness search" in shown(client, "/").text
-    assert "No searches yet" in shown(client, "/cache").text
+    assert "Nothing is cached yet" in shown(client, "/cache").text
     assert "knowledge_write" in shown(client, "/knowledge").text
     assert "No matches" in shown(client, "/?q=x").text
     assert "with these filters" in shown(client, "/?since=7d").text

@@ -1,11 +1,14 @@
 """Checks before routing: host name, origin, size, token, rate."""
 
+import asyncio
 import base64
 import json
 import logging
 import re
 import socket
+import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import httpx2
@@ -15,15 +18,15 @@ from hypothesis import strategies as st
 from starlette.requests import Request
 from starlette.routing import Route
 from starlette.testclient import TestClient
+from starlette.types import Message
 
 from harness.app import App
 from harness.cache import ResearchContext
 from harness.errors import StoreBusy
 from harness.identity import Tokens
-from harness.server.api import experiment_routes
+from harness.server import routes
 from harness.server.api.research_jobs import ResearchJobs
 from harness.server.auth import Authenticator
-from harness.server.pages import chart_routes, page_routes
 from harness.server.request_checks import MAX_BODY, POLICY, HostNames, RequestChecks, token_of
 from harness.server.routes import build_routes
 from tests.server.conftest import served
@@ -343,7 +346,7 @@ def test_tenants_are_isolated_at_every_path(client: TestClient, token: Callable[
 
 def addresses(client: TestClient, headers: dict[str, str]) -> Iterator[tuple[str, set[str]]]:
     """Yield every path of the application with its methods."""
-    for router in (page_routes.router, experiment_routes.pages, chart_routes.router):
+    for router in routes.PAGES:
         for route in router.routes:
             assert isinstance(route, Route)
             yield route.path, route.methods or set()
@@ -496,7 +499,7 @@ def test_hostile_urls_are_refused(client: TestClient) -> None:
         for headers in ({}, HTML):
             answer = client.get(address, headers=headers)
             assert answer.status_code < 500, (address, answer.text)
-            assert "root:" not in answer.text
+            assert "root:x:" not in answer.text
             assert "class Gate" not in answer.text
             assert "x-evil" not in answer.headers
             if answer.headers["content-type"] == "application/json" and answer.status_code >= 400:
@@ -687,3 +690,56 @@ def test_unknown_tavily_paths_are_not_found(client: TestClient) -> None:
     answer = client.post("/tavily/nothing", json={})
     assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
     assert "POST /tavily/search and POST /tavily/extract" in answer.json()["detail"]["error"]
+
+
+# --- shares of a tenant
+
+
+@pytest.mark.slow
+def test_slow_uploads_take_no_place(checks: RequestChecks, address: str) -> None:
+    """Forty clients that send half of their body do not keep others of their tenant waiting."""
+    host, _, port = address.removeprefix("http://").partition(":")
+    half = (
+        b"POST /api/researches HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+        b'Content-Length: 100\r\n\r\n{"question": '
+    )
+    with ExitStack() as stack:
+        for _ in range(40):
+            client = stack.enter_context(socket.create_connection((host, int(port))))
+            client.sendall(half)
+        time.sleep(0.3)
+        assert checks._limits.waiting == 0
+        assert httpx2.get(f"{address}/api/stats", timeout=10).status_code == 200
+
+
+def test_a_request_that_the_server_gives_up_gets_an_error(checks: RequestChecks) -> None:
+    """In JSON, with the time to wait, when the server is stopped or replaced."""
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    async def waiting(*_: object) -> None:
+        await asyncio.sleep(60)
+
+    async def serve() -> None:
+        checks._asgi = waiting  # type: ignore[assignment]
+        scope = {
+            "type": "http", "method": "GET", "path": "/api/stats", "query_string": b"",
+            "headers": [(b"host", b"localhost")],
+            "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 80), "scheme": "http", "root_path": "",
+        }  # fmt: skip
+        task = asyncio.create_task(checks(scope, receive, send))
+        await asyncio.sleep(0.2)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(serve())
+    start, body = sent
+    assert start["status"] == 503
+    assert (b"retry-after", b"5") in start["headers"]
+    assert json.loads(body["body"])["code"] == "unavailable"

@@ -616,3 +616,28 @@ def test_health_is_served_while_all_threads_wait(waiting: Settings, engine: Wait
             assert httpx2.get(f"{address}/healthz", timeout=3).status_code == 200
             engine.go.set()
             assert {each.result() for each in asked} == {200}
+
+
+@pytest.mark.slow
+def test_a_follow_up_question_uses_the_run(client: TestClient, app: App) -> None:
+    """Its engine and settings, and its subject in the question; an unknown run is refused."""
+    first = begin(client)
+    ended(client, first)
+    answer = client.post(f"/api/runs/{first['id']}/ask", json={"question": "when do they stop?"})
+    assert answer.status_code == 202, answer.text
+    asked = answer.json()
+    assert "retries" in asked["question"]
+    ended(client, asked)
+    engines = [app.cache.runs.get(run)["engines"] for run in (first["id"], asked["id"])]
+    assert engines[0] == engines[1]
+    for run, question, status in ((NOWHERE, "why?", 404), (first["id"], " ", 400), (first["id"], "", 400)):
+        assert client.post(f"/api/runs/{run}/ask", json={"question": question}).status_code == status
+
+
+@pytest.mark.slow
+def test_a_quick_research_has_one_round(client: TestClient) -> None:
+    """The depth of the request changes the settings of the run, which it records."""
+    begun = begin(client, depth="quick")
+    ended(client, begun)
+    assert len(client.get(f"/api/runs/{begun['id']}").json()["rounds"]) == 1
+    assert client.post("/api/researches", json={"question": QUESTION, "depth": "deep"}).status_code == 400

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -11,7 +12,7 @@ from starlette.testclient import TestClient
 from harness.app import App
 from harness.errors import EngineUnavailable, InvalidInput
 from harness.server.api.research_jobs import ResearchJobs
-from harness.server.api.research_options import ResearchChoice, choice_of, engine_choices, model_choices
+from harness.server.api.research_options import ResearchChoice, choice_of, engine_choices, model_choices, needs_network
 from harness.settings import Settings
 from tests.server.test_research_api import PATIENCE, begin, ended
 
@@ -19,7 +20,7 @@ QUESTION = "How do retries of a client stop?"
 HTML = {"Accept": "text/html"}
 
 
-def names(*engines: str, **settings: str) -> list[str]:
+def names(*engines: str, **settings: Any) -> list[str]:
     """Return the names of the choices with these engines."""
     return [each.name for each in engine_choices(Settings(data_dir=Path(), engine=engines, **settings))]
 
@@ -27,11 +28,50 @@ def names(*engines: str, **settings: str) -> list[str]:
 # --- choices
 
 
+SUITED = ["pubmed", "wikipedia", "arxiv", "openalex", "europepmc", "github", "stackexchange"]
+LOCAL = ["library", "corpus:python-docs"]
+
+
 def test_configured_engines_come_first() -> None:
-    """All together are the default; each can be chosen alone; the language reference needs no network."""
-    assert names("ddgs") == ["ddgs", "corpus:python-docs"]
-    assert names("corpus:python-docs") == ["corpus:python-docs"]
-    assert names("pubmed", "ddgs") == ["pubmed+ddgs", "pubmed", "ddgs", "corpus:python-docs"]
+    """All together are the default; each can be chosen alone; the library and the reference need no network."""
+    assert names("pubmed") == ["pubmed", *LOCAL]
+    assert names("corpus:python-docs") == ["corpus:python-docs", "library"]
+    assert names("pubmed", "arxiv") == ["pubmed+arxiv", "pubmed", "arxiv", *LOCAL]
+
+
+def test_engines_of_the_public_web_follow_auto() -> None:
+    """A server that searches the public web offers `auto` and what it may choose; one with a key also that engine. An
+    instance or a folder of a team does not send its questions elsewhere.
+    """
+    assert names("ddgs") == ["auto", "ddgs", *SUITED, *LOCAL]
+    assert names("auto") == ["auto", "ddgs", *SUITED, *LOCAL]
+    assert names("ddgs", brave_api_key="k") == ["auto", "ddgs", *SUITED, "brave", *LOCAL]
+    assert names("ddgs", proxy="http://127.0.0.1:9") == ["auto", "ddgs", *LOCAL]
+    assert names("searxng", searxng_url="http://host.example") == ["searxng:host.example", *LOCAL]
+
+
+def test_only_engines_that_send_requests_need_a_network() -> None:
+    """Folders and the library do not."""
+    assert [needs_network([each]) for each in ("ddgs", "auto", "corpus:python-docs", "library", "corpus:/srv/x")] == [
+        True, True, False, False, False
+    ]  # fmt: skip
+    assert needs_network(["library,ddgs"])
+
+
+def test_a_depth_changes_settings_of_the_research() -> None:
+    """Quick never does more than the settings, thorough never less."""
+    wide = Settings(data_dir=Path(), read_pages=10, depth=3, enough_score=0.9)
+    small = Settings(data_dir=Path(), read_pages=1, max_rounds=2)
+    assert choice_of(wide).changes(wide) == {}
+    quick, thorough = choice_of(wide, depth="quick"), choice_of(wide, depth="thorough")
+    assert quick.changes(wide) == {"max_rounds": 1, "depth": 1, "read_pages": 2}
+    assert quick.changes(small)["read_pages"] == 1
+    found = thorough.changes(wide)
+    assert (found["max_rounds"], found["depth"], found["read_pages"], found["enough_score"]) == (5, 3, 10, 0.9)
+    assert thorough.changes(small)["read_pages"] == 6
+    assert choice_of(wide, "library", "none", "quick").changes(wide)["engine"] == ("library",)
+    with pytest.raises(InvalidInput, match="choose from quick, standard, thorough"):
+        choice_of(wide, depth="deep")
 
 
 def test_choices_show_neither_paths_nor_passwords() -> None:
@@ -41,20 +81,23 @@ def test_choices_show_neither_paths_nor_passwords() -> None:
                                           "corpus:/home/ada/secret/notes", "corpus:/srv/notes"))
     )  # fmt: skip
     assert [each.name for each in found[1:]] == [
-        "searxng:search.example", "corpus:notes", "corpus:notes#2", "corpus:python-docs"
+        "searxng:search.example", "corpus:notes", "corpus:notes#2", *LOCAL
     ]  # fmt: skip
     shown = "".join(each.name + each.label + each.question for each in found)
     assert "hunter2" not in shown
     assert "secret" not in shown
-    assert names("searxng", searxng_url="http://me:hunter2@host.example") == [
-        "searxng:host.example",
-        "corpus:python-docs",
-    ]
+    assert names("searxng", searxng_url="http://me:hunter2@host.example") == ["searxng:host.example", *LOCAL]
 
 
 @pytest.mark.parametrize(
     ("engine", "words"),
-    [("ddgs", "retrieval"), ("corpus:python-docs", "Python"), ("corpus:/srv/notes", "documents"), ("pubmed", "CRISPR")],
+    [
+        ("ddgs", "retrieval"),
+        ("searxng:http://host.example", "retrieval"),
+        ("corpus:python-docs", "Python"),
+        ("corpus:/srv/notes", "documents"),
+        ("pubmed", "CRISPR"),
+    ],
 )
 def test_the_example_fits_the_default_engine(engine: str, words: str) -> None:
     """A question that the engine can answer."""
@@ -63,12 +106,14 @@ def test_the_example_fits_the_default_engine(engine: str, words: str) -> None:
 
 def test_only_offered_choices_are_accepted() -> None:
     """No URL, path or other model; empty is the default."""
-    settings = Settings(data_dir=Path(), engine=("pubmed", "ddgs"), model="qwen3")
+    settings = Settings(data_dir=Path(), engine=("pubmed", "arxiv"), model="qwen3")
     assert choice_of(settings) == ResearchChoice((), model=True)
-    assert choice_of(settings, "ddgs", "none") == ResearchChoice(("ddgs",), model=False)
+    assert choice_of(settings, "arxiv", "none") == ResearchChoice(("arxiv",), model=False)
     assert choice_of(settings, "corpus:python-docs", "qwen3") == ResearchChoice(("corpus:python-docs",), model=True)
-    for engine in ("searxng:http://169.254.169.254/", "corpus:/etc", "browser", "ddgs ", "x" * 500):
-        with pytest.raises(InvalidInput, match=r"choose from pubmed\+ddgs, pubmed, ddgs, corpus:python-docs"):
+    for engine in ("searxng:http://169.254.169.254/", "corpus:/etc", "browser", "ddgs", "x" * 500):
+        with pytest.raises(
+            InvalidInput, match=r"choose from pubmed\+arxiv, pubmed, arxiv, library, corpus:python-docs"
+        ):
             choice_of(settings, engine)
     with pytest.raises(InvalidInput, match="choose from qwen3, none"):
         choice_of(settings, "", "gpt-7")
@@ -78,7 +123,7 @@ def test_only_offered_choices_are_accepted() -> None:
 def test_the_form_and_the_api_offer_the_same(client: TestClient) -> None:
     """The page has a field for the engine, and an example question for the default one."""
     payload = client.get("/api/researches").json()
-    assert (payload["engines"], payload["models"]) == (["corpus:notes", "corpus:python-docs"], ["none"])
+    assert (payload["engines"], payload["models"]) == (["corpus:notes", *LOCAL], ["none"])
     page = client.get("/", headers=HTML).text
     assert all(f'<option value="{name}"' in page for name in payload["engines"])
     assert 'placeholder="What do these documents say about retries?"' in page

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from httpx import Response
+from lxml import html
 from pytest_httpserver import HTTPServer
 from starlette.testclient import TestClient
 
@@ -180,23 +181,87 @@ def test_invalid_page_numbers_are_refused(client: TestClient, page: object) -> N
 # --- formats
 
 
-@pytest.mark.parametrize("format_", ["html", "csv", "rss", "JSON", "xml"])
+@pytest.mark.parametrize("format_", ["csv", "rss", "JSON", "xml"])
 def test_another_format_is_refused(client: TestClient, format_: str) -> None:
     """With 403, as SearXNG refuses a disabled format."""
-    assert "format=json" in refusal(ask(client, format=format_), 403)
+    assert "use format=json or format=html" in refusal(ask(client, format=format_), 403)
 
 
-def test_a_missing_format_is_refused(client: TestClient) -> None:
-    """For programs, which could not read a page."""
-    assert "format=json" in refusal(client.get("/search", params={"q": "rag"}), 403)
+def parsed(answer: Response) -> list[tuple[str, list[str], str]]:
+    """Return title, URLs and text of the results on a page, as clients find them that parse SearXNG's page."""
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["content-type"].startswith("text/html")
+    results = html.fromstring(answer.text).xpath("//article[contains(concat(@class, ' '), 'result ')]")
+    return [
+        (
+            each.xpath("string(h3)"),
+            each.xpath(".//a/@href"),
+            each.xpath("string(p[@class='content'])"),
+        )
+        for each in results
+    ]
 
 
-@pytest.mark.parametrize(("query", "page"), [("rag & söhne", "/?q=rag+%26+s%C3%B6hne"), ("", "/")])
-def test_a_browser_is_redirected_to_the_history(client: TestClient, query: str, page: str) -> None:
-    """People see a page."""
-    browser = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
-    answer = client.get("/search", params={"q": query}, headers=browser, follow_redirects=False)
-    assert (answer.status_code, answer.headers["location"]) == (303, page)
+@pytest.mark.parametrize("format_", ["", "html"])
+@pytest.mark.parametrize("accept", ["*/*", "text/html,application/xhtml+xml,*/*;q=0.8"])
+def test_without_json_the_answer_is_a_page(client: TestClient, instance: Instance, format_: str, accept: str) -> None:
+    """Its elements and classes are SearXNG's, and the search shares its entry with one in JSON."""
+    answer = client.get("/search", params={"q": "rag", "format": format_}, headers={"Accept": accept})
+    first, *others = parsed(answer)
+    assert first == ("Title 1", ["https://site-1.example/1"], "Text 1.")
+    assert len(others) == 9
+    assert parsed(client.post("/search", data={"q": "rag", "format": format_})) == [first, *others]
+    assert len(found(ask(client))) == 10
+    assert len(instance.asked) == 1
+
+
+def test_a_page_shows_hostile_texts_as_text(httpserver: HTTPServer, tmp_path: Path) -> None:
+    """No markup of a result or a query is markup of the page."""
+    nasty = "<script>alert(1)</script><article class=result>"
+    results = [
+        {"url": "https://b.example/<b>", "title": nasty, "content": nasty},
+        {"url": 'https://a.example/"onmouseover="x', "title": "T", "content": "\u202e\x1b[31mC"},
+    ]
+    httpserver.expect_request("/search").respond_with_json({"results": results})
+    with client_of(tmp_path, f"searxng:{httpserver.url_for('')}") as client:
+        answer = client.get("/search", params={"q": f"rag {nasty}"})
+    assert "<script>alert" not in answer.text
+    assert "\u202e" not in answer.text
+    assert "onmouseover" not in {name for each in html.fromstring(answer.text).iter() for name in each.attrib}
+    assert parsed(answer) == [
+        (nasty, ["https://b.example/<b>"], nasty),
+        ("T", ['https://a.example/"onmouseover="x'], "[31mC"),
+    ]
+
+
+def test_a_page_without_a_query_has_a_form(client: TestClient, instance: Instance) -> None:
+    """No engine is called."""
+    assert parsed(client.get("/search")) == []
+    assert instance.asked == []
+
+
+def test_a_page_names_failed_engines(notes: str, tmp_path: Path, instance: Instance) -> None:
+    """If all fail, the error is in JSON, as for every client."""
+    instance.status = 500
+    with client_of(tmp_path, notes, f"searxng:{instance.address}") as client:
+        answer = client.get("/search", params={"q": "retries"})
+        assert "HTTP 500" in answer.text
+        assert parsed(answer)
+        assert not any(urls for _, urls, _ in parsed(answer))  # files are no links
+        assert "HTTP 500" in refusal(client.get("/search", params={"q": "retries", "engines": "searxng"}), 502)
+
+
+def test_a_page_links_files_that_the_library_holds(notes: str, tmp_path: Path) -> None:
+    """To the page with their text; a file that it does not hold has no link."""
+    with client_of(tmp_path, notes) as client:
+        unread = parsed(client.get("/search", params={"q": "retries"}))
+        assert unread
+        assert not any(urls for _, urls, _ in unread)
+        app = client.app.app  # type: ignore[attr-defined]
+        app.library.search("retries", 1)  # adds what the cache got
+        held = parsed(client.get("/search", params={"q": "retries"}))
+    assert [title for title, _, _ in held] == [title for title, _, _ in unread]
+    assert all(urls[0].startswith("/library/source?url=file%3A%2F%2F") for _, urls, _ in held)
 
 
 def test_format_json_wins_over_the_accept_header(client: TestClient) -> None:

@@ -15,8 +15,10 @@ from typing import Any
 import httpx2
 import pytest
 from pytest_httpserver import HTTPServer
+from starlette.testclient import TestClient
 
 from harness.app import App
+from harness.server.serve_web import ServerOptions, application
 from harness.settings import Settings
 from tests.cli.program import Program
 from tests.server.conftest import PROGRAM, program
@@ -290,3 +292,13 @@ def test_other_machines_are_served_with_a_token(notes: str, settings: Settings) 
         assert httpx2.get(f"{here}/api/stats", headers=headers).status_code == 200
         assert httpx2.get(f"{here}/api/stats", headers=headers | {"Host": "lab.example"}).status_code == 200
         assert httpx2.get(f"{here}/api/stats", headers=headers | {"Host": "evil.example"}).status_code == 403
+
+
+def test_agents_learn_which_extra_is_missing(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the SDK of MCP, everything else is served."""
+    monkeypatch.setattr("harness.server.routes.is_installed", lambda extra: extra != "mcp")
+    with application(app, ServerOptions()) as (checks, _), TestClient(checks, base_url="http://127.0.0.1") as client:
+        refused = client.post("/mcp", json={})
+        assert (refused.status_code, refused.json()["code"]) == (400, "invalid_input")
+        assert "research-harness[mcp]" in refused.json()["message"]
+        assert client.get("/api/stats").status_code == 200

@@ -258,6 +258,8 @@ class ListingContract:
             "2026-02-01": {"exact": 1},
         }
         assert list(told) == sorted(told)
+        assert list(store.usage.by_day(TENANT, since="2026-01-10")) == ["2026-01-10", "2026-02-01"]
+        assert store.usage.by_day(TENANT, since="2026-02-02") == {}
 
     def test_uses_are_counted_by_origin(self, store: Store) -> None:
         """For some origins, or for all together."""

@@ -542,7 +542,7 @@ for ask in (
     try:
         ask()
     except IndexUnavailable as error:
-        print('ChromaDB is not installed' in str(error) and "pip install 'chromadb" in str(error))
+        print('ChromaDB is not installed' in str(error) and "pip install 'research-harness[index]'" in str(error))
 print(index.names())
 """
     assert elsewhere(program, folder, missing).splitlines() == [str(COUNT), "True", "True", f"['{NAME}']"]

@@ -16,9 +16,12 @@ from harness.server.responses.cache_responses import (
     StatsResponse,
     stats_response,
 )
+from harness.server.responses.reuse_responses import ReuseResponse, reuse_response
 from harness.server.route_dependencies import ERROR_RESPONSES, RequestApp
 
 router = APIRouter(prefix="/api", tags=["cache"], responses=ERROR_RESPONSES)
+
+DaysQuery = Annotated[int, Query(ge=1, le=366, description="Number of days, today included.")]
 
 
 @router.get("/stats")
@@ -27,6 +30,12 @@ def stats(app: RequestApp, origin: OriginChosen = "own") -> StatsResponse:
     unless `origin` selects others.
     """
     return stats_response(app, origin)
+
+
+@router.get("/cache/reuse")
+def reuse(app: RequestApp, days: DaysQuery = 30, origin: OriginChosen = "own") -> ReuseResponse:
+    """Return what the cache saved by engine and day, the most reused entries, and why the cache did not answer."""
+    return reuse_response(app, days, origin)
 
 
 @router.get("/explain")

@@ -1,9 +1,10 @@
 """History as JSON: searches, researches and documents; one entry: read, delete, search again."""
 
 import time
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 
 from fastapi import APIRouter, Path, Query, Request
+from msgspec import Struct
 
 from harness.app import App
 from harness.core.freshness import is_expired
@@ -38,7 +39,12 @@ OriginChosen = Annotated[
     OriginChoice,
     Query(description="Who made it; `own`: users and agents; `run`: searches made by researches."),
 ]
+FoundChoice: TypeAlias = Literal["any", "yes", "no"]
+FoundChosen = Annotated[
+    FoundChoice, Query(description="`yes`: only searches with results and researches with a report; `no`: the others.")
+]
 Limit = Annotated[int, Query(ge=1, le=MAX_LIMIT)]
+_FOUND = {"any": None, "yes": True, "no": False}
 Offset = Annotated[int, Query(ge=0, le=MAX_OFFSET)]
 
 
@@ -51,19 +57,40 @@ def research_history(
     limit: Limit = 20,
     offset: Offset = 0,
     origin: OriginChosen = "own",
+    found: FoundChosen = "any",
 ) -> HistoryResponse:
     """List the history: by meaning if `q` is given, else newest first. A repeated research is one item."""
-    return history_response(find_page(app, q, since, source, limit, offset, origin), limit, offset)
+    filters = HistoryFilters(q, since, source, origin, found)
+    return history_response(find_page(app, filters, limit, offset), limit, offset)
 
 
-def find_page(app: App, query: str, since: str, source: str, limit: int, offset: int, origin: str) -> HistoryPage:
+class HistoryFilters(Struct, frozen=True):
+    """Filters of the history, as they are in the address of its page."""
+
+    q: str = ""
+    since: str = ""
+    source: str = "all"
+    origin: str = "own"
+    found: str = "any"
+
+
+def find_page(app: App, filters: HistoryFilters, limit: int, offset: int) -> HistoryPage:
     """Return a page of the history.
 
     Raises:
         HarnessError: see `History.page`.
     """
-    moment = since_of(since, time.time())
-    return app.history.page(query, since=moment, source=source, limit=limit, offset=offset, origin=origin)
+    if filters.found not in _FOUND:
+        raise InvalidInput(f"found is any, yes or no, not {filters.found!r:.60}")
+    return app.history.page(
+        filters.q,
+        since=since_of(filters.since, time.time()),
+        source=filters.source,
+        limit=limit,
+        offset=offset,
+        origin=filters.origin,
+        found=_FOUND[filters.found],
+    )
 
 
 @router.get("/entries/{source}/{id}")

@@ -1,28 +1,54 @@
 """The library as JSON: passages that were read."""
 
 import time
-from typing import Annotated
+from typing import Annotated, Literal, TypeAlias
 
 from fastapi import APIRouter, Query
+from pydantic import BaseModel, ConfigDict, Field
 
 from harness.app import App
+from harness.core.keys import is_url
+from harness.core.sites import host_of, is_within
 from harness.core.text import one_line
 from harness.errors import InvalidInput, NotFound
-from harness.library import in_language
+from harness.library import HeldPassage, in_language
+from harness.library.library_sources import MAX_COUNTED, overview_of
+from harness.research.used_sources import used_sources
+from harness.server.library_reading import read_document
 from harness.server.responses.history_responses import DeleteResponse, deleted_response
 from harness.server.responses.library_responses import (
     LibraryResponse,
     LibraryStats,
+    PageRead,
     PassagesResponse,
+    SourcesResponse,
     library_response,
     library_stats,
     passages_response,
+    sources_response,
 )
 from harness.server.route_dependencies import ERROR_RESPONSES, RequestApp
 
 router = APIRouter(prefix="/api", tags=["library"], responses=ERROR_RESPONSES)
 
+KindName: TypeAlias = Literal["", "snippet", "page", "file", "knowledge"]
+KindQuery = Annotated[
+    KindName,
+    Query(description="Only sources of this kind; `snippet` is an excerpt in search results."),
+]
+HostQuery = Annotated[str, Query(max_length=253, description="Only sources of this host, or of hosts below it.")]
+OffsetQuery = Annotated[int, Query(ge=0, le=100_000)]
 UrlQuery = Annotated[str, Query(min_length=1, max_length=2_000, description="Address of a source.")]
+
+
+class PageToRead(BaseModel):
+    """The page to read."""
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"url": "https://docs.example.org/pool"}]}
+    )
+
+    url: str = Field(max_length=2_000, description="Its address.")
 
 
 @router.get("/library")
@@ -33,17 +59,46 @@ def search(
     language: Annotated[
         str, Query(max_length=100, description="Only passages in this language, such as `en`; empty: any.")
     ] = "",
+    kind: KindQuery = "",
+    host: HostQuery = "",
 ) -> LibraryResponse:
     """Search everything that was read, by words and meaning; the best passages are read by the local reader."""
     if not one_line(q):
         raise InvalidInput("no query: pass ?q=…")
-    return found_in(app, q, limit, language)
+    return found_in(app, q, limit, language, kind=kind, host=host)
 
 
 @router.get("/library/stats")
 def stats(app: RequestApp) -> LibraryStats:
     """Return the numbers of the library."""
     return library_stats(app.library)
+
+
+@router.get("/library/sources")
+def sources(
+    app: RequestApp,
+    kind: KindQuery = "",
+    host: HostQuery = "",
+    limit: Annotated[int, Query(ge=1, le=100)] = 20,
+    offset: OffsetQuery = 0,
+) -> SourcesResponse:
+    """List the sources of the library, the most used first, and count its newest passages by kind, host and day."""
+    now, sites = time.time(), _sites(host)
+    overview = overview_of(app.library.newest(MAX_COUNTED), now)
+    wanted = [
+        each for each in overview.sources if kind in {"", each.kind} and (not sites or is_within(each.host, sites))
+    ]
+    return sources_response(overview, used_sources(app.cache), wanted, slice(offset, offset + limit), now)
+
+
+@router.post("/library/pages")
+def read_page(app: RequestApp, request: PageToRead) -> PageRead:
+    """Read a page of the web into the library, where it stays until it is deleted."""
+    app.identity.require("writer")
+    if not is_url(request.url):
+        raise InvalidInput("not the address of a page; it begins with https:// or http://")
+    document = read_document(app, request.url)
+    return PageRead(url=document.url, title=document.title, passages=app.library.index.add(document))
 
 
 @router.get("/library/passages")
@@ -62,7 +117,22 @@ def forget(app: RequestApp, url: UrlQuery) -> DeleteResponse:
     return deleted_response(app.library.forget(url)[0], "passage")
 
 
-def found_in(app: App, query: str, limit: int, language: str = "") -> LibraryResponse:
-    """Search the library for a user, in one language or in any."""
-    found = app.library.search(query, limit, only=in_language(language), progress=app.progress)
+def found_in(
+    app: App, query: str, limit: int, language: str = "", *, kind: str = "", host: str = ""
+) -> LibraryResponse:
+    """Search the library for a user, in one language or in any, and of one kind of source or host if they are given."""
+    spoken, sites = in_language(language), _sites(host)
+
+    def fits(passage: HeldPassage) -> bool:
+        return (
+            kind in {"", passage.source} and spoken(passage) and (not sites or is_within(host_of(passage.url), sites))
+        )
+
+    found = app.library.search(query, limit, only=fits, progress=app.progress)
     return library_response(query, found, app.library.least_relevance, time.time())
+
+
+def _sites(host: str) -> tuple[str, ...]:
+    """Return the host that a filter names as a list of sites: empty if there is none. It may be a URL."""
+    named = one_line(host).lower()
+    return (host_of(named if "://" in named else f"https://{named}") or named,) if named else ()

@@ -1,19 +1,24 @@
-"""Engines and models to choose from when a research starts on the web: those set up on this server."""
+"""Engines, models and depths to choose from when a research starts on the web: those set up on this server."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
+from typing import Any, Literal, TypeAlias, get_args
 
 from msgspec import Struct
 
 from harness.app import App
+from harness.core.engine_choice import choosable, searches_public_web
 from harness.core.keys import host_in
-from harness.core.search_engines import ENGINES, PYTHON_DOCS, engine_kind
+from harness.core.search_engines import AUTO, ENGINES, KEYED, LIBRARY, PYTHON_DOCS, alternative_specs, engine_kind
 from harness.core.text import clean, one_line
 from harness.errors import InvalidInput
 from harness.research.run_view import past_run
 from harness.settings import Settings
 
+Depth: TypeAlias = Literal["quick", "standard", "thorough"]
+
 NO_MODEL = "none"
+STANDARD: Depth = "standard"
 MAX_NAME = 60
 
 
@@ -29,21 +34,42 @@ class EngineChoice(Struct, frozen=True):
 
 
 class ResearchChoice(Struct, frozen=True):
-    """Engines of a research (empty: those of the settings), and whether the configured model writes it."""
+    """Engines of a research (empty: those of the settings), whether the configured model writes it, and its depth."""
 
     specs: tuple[str, ...] = ()
     model: bool = True
+    depth: Depth = STANDARD
+
+    def changes(self, settings: Settings) -> dict[str, Any]:
+        """Return the settings, by name, that the choice changes."""
+        changed: dict[str, Any] = {} if self.model else {"model": None}
+        if self.specs:
+            changed["engine"] = self.specs
+        if self.depth == "quick":
+            changed |= {"max_rounds": 1, "depth": 1, "read_pages": min(settings.read_pages, 2)}
+        elif self.depth == "thorough":
+            changed |= {
+                "max_rounds": 5,
+                "depth": max(settings.depth, 2),
+                "read_pages": max(settings.read_pages, 6),
+                "enough_score": max(settings.enough_score, 0.8),
+                "min_novelty": min(settings.min_novelty, 0.05),
+            }
+        return changed
 
 
 DEFAULT = ResearchChoice()
 
 
 def engine_choices(settings: Settings) -> list[EngineChoice]:
-    """Return the choices: first the default, all configured engines together; then each engine, and the Python language
-    reference, which needs no network.
+    """Return the choices: `auto` where questions may go to the public web; all configured engines together, which are
+    the default of the API; each of them, and those that `auto` may choose; at last the library and the Python language
+    reference, which need no network.
     """
-    single = dict.fromkeys([*settings.engine, PYTHON_DOCS])
-    groups = dict.fromkeys([settings.engine, *((spec,) for spec in single)])
+    public = searches_public_web(settings.engine)
+    suited = [kind.name for kind in ENGINES if kind.name in choosable() and _is_usable(kind.name, settings)]
+    single = dict.fromkeys([*settings.engine, *(suited if public else ()), LIBRARY, PYTHON_DOCS])
+    groups = dict.fromkeys([*([(AUTO,)] if public else []), settings.engine, *((spec,) for spec in single)])
     choices: list[EngineChoice] = []
     for specs in groups:
         names, labels = zip(*(_name_and_label(spec, settings) for spec in specs), strict=True)
@@ -53,13 +79,25 @@ def engine_choices(settings: Settings) -> list[EngineChoice]:
     return choices
 
 
+def needs_network(specs: Iterable[str]) -> bool:
+    """Return whether one of the engines sends requests."""
+    return any(each.partition(":")[0] not in {"corpus", LIBRARY} for spec in specs for each in alternative_specs(spec))
+
+
+def _is_usable(name: str, settings: Settings) -> bool:
+    """Return whether an engine has its key, if it needs one, and goes through the proxy, if there is one."""
+    kind = engine_kind(name)
+    keyed = name not in KEYED or bool((getattr(settings, f"{name}_api_key") or "").strip())
+    return keyed and kind is not None and (kind.proxy or not settings.proxy)
+
+
 def model_choices(settings: Settings) -> list[str]:
     """Return the names of the models that can write, default first; `none`: a report made of excerpts."""
     return [settings.model, NO_MODEL] if settings.model else [NO_MODEL]
 
 
-def choice_of(settings: Settings, engine: str = "", model: str = "") -> ResearchChoice:
-    """Return the choice with these names of engines and model; an empty name is the default.
+def choice_of(settings: Settings, engine: str = "", model: str = "", depth: str = STANDARD) -> ResearchChoice:
+    """Return the choice with these names of engines and model, and this depth; an empty name is the default.
 
     Raises:
         InvalidInput: a name is not among the choices.
@@ -70,7 +108,10 @@ def choice_of(settings: Settings, engine: str = "", model: str = "") -> Research
     models = model_choices(settings)
     if model and model not in models:
         raise InvalidInput(f"no such model here: {_shown(model)!r}; choose from {', '.join(models)}")
-    return ResearchChoice(engines[engine] if engine else (), model != NO_MODEL)
+    found = next((each for each in get_args(Depth) if each == depth), None)
+    if found is None:
+        raise InvalidInput(f"no such depth: {_shown(depth)!r}; choose from {', '.join(get_args(Depth))}")
+    return ResearchChoice(engines[engine] if engine else (), model != NO_MODEL, found)
 
 
 def choice_of_run(app: App, run: str) -> ResearchChoice:
@@ -83,16 +124,17 @@ def choice_of_run(app: App, run: str) -> ResearchChoice:
     """
     past_run(app.cache, run)  # checks the record
     record = app.cache.runs.get(run)
+    question = str(record["question"])
     made_with = [_identity(each["name"], each.get("options")) for each in record["engines"]]
     specs = (choice.specs for choice in engine_choices(app.settings))
-    found = next((each for each in specs if _identities(app, each) == made_with), ())
+    found = next((each for each in specs if _identities(app, each, question) == made_with), ())
     return ResearchChoice(found, record.get("model") is not None)
 
 
-def _identities(app: App, specs: Sequence[str]) -> list[tuple[str, str]]:
+def _identities(app: App, specs: Sequence[str], question: str) -> list[tuple[str, str]]:
     """Return the identities of engines as in the record of a run; an empty list if one cannot be opened."""
     try:
-        return [_identity(each.name, each.options) for each in app.sources.engines(specs)]
+        return [_identity(each.name, each.options) for each in app.sources.engines(specs, question=question)]
     except InvalidInput:
         return []
 

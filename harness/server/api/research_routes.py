@@ -7,18 +7,21 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Path, Request
 from fastapi.sse import EventSourceResponse, ServerSentEvent
+from msgspec.structs import replace
 
 from harness.core.origins import origins_of
 from harness.core.tables import RUNS
 from harness.errors import NotFound
 from harness.research.run_view import past_run
 from harness.server.api.history_routes import Limit, Offset, OriginChosen
-from harness.server.api.research_jobs import Job, ResearchJobs
+from harness.server.api.research_job import Job
+from harness.server.api.research_jobs import ResearchJobs
 from harness.server.api.research_options import choice_of, choice_of_run, engine_choices, model_choices
 from harness.server.responses.history_responses import DeleteResponse, deleted_response
 from harness.server.responses.research_responses import (
     RUN_PATTERN,
     EndedEvent,
+    FollowUp,
     JobResponse,
     JobsResponse,
     NewResearch,
@@ -73,7 +76,9 @@ RequestJob = Annotated[Job, Depends(job_of)]
 def start(request: Request, app: RequestApp, wanted: NewResearch) -> JobResponse:
     """Start to research a question. It continues without a watcher."""
     settings = app.settings
-    choice = choice_of_run(app, wanted.like) if wanted.like else choice_of(settings, wanted.engine, wanted.model)
+    choice = choice_of(settings, wanted.engine, wanted.model, wanted.depth)
+    if wanted.like:
+        choice = replace(choice_of_run(app, wanted.like), depth=wanted.depth)
     job = jobs_of(request).start(app, wanted.question, sections=wanted.sections, refresh=wanted.refresh, choice=choice)
     return _job_response(job)
 
@@ -115,6 +120,7 @@ async def events(
     jobs = jobs_of(request)
     sent, rounds, sent_at = None, last_event_id, time.monotonic()
     while True:
+        job.refresh()
         ended = job.ended.is_set()  # read before the rounds, or the last one may be missed
         if (step := job.step) is not sent and not ended:
             sent = step
@@ -157,6 +163,12 @@ def run(app: RequestApp, id: RunPath) -> RunResponse:  # noqa: A002
 def resume(request: Request, app: RequestApp, id: RunPath) -> JobResponse:  # noqa: A002
     """Resume a stopped run; its results so far come from the cache."""
     return _job_response(jobs_of(request).resume(app, id))
+
+
+@router.post("/runs/{id}/ask", status_code=202)
+def ask(request: Request, app: RequestApp, id: RunPath, wanted: FollowUp) -> JobResponse:  # noqa: A002
+    """Ask a follow-up question to a run, with its engines and settings; what it has read answers first."""
+    return _job_response(jobs_of(request).ask(app, id, wanted.question))
 
 
 @router.delete("/runs/{id}")

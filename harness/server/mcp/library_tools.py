@@ -50,4 +50,4 @@ class LibraryTools(Struct, frozen=True):
             room = MAX_OUTPUT - SLACK - json_chars(shown)
             return response.model_copy(update={"passages": leading(response.passages, room)})
 
-        return await self.context.threads.fetch(work)
+        return await self.context.threads(ctx).fetch(work)

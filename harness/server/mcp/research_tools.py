@@ -15,6 +15,7 @@ from harness.errors import InvalidInput, SearchError
 from harness.ports import Progress
 from harness.research.claims import MAX_CLAIM, ClaimCheck, ClaimSource, check_claim
 from harness.research.saved_report import saved_research
+from harness.server.mcp.agent_errors import agent_message
 from harness.server.mcp.paging import MAX_OUTPUT, SLACK, json_chars, leading, with_part
 from harness.server.mcp.tool_context import Call, Offset, ToolContext
 from harness.server.responses.research_responses import ResearchResponse, research_fields
@@ -89,7 +90,7 @@ class WebTools(Struct, frozen=True):
                 searches, results = mine.search(query, reuse=not language)
             return _search_response(query, searches, results, offset)
 
-        return await self.context.threads.fetch(work)
+        return await self.context.threads(ctx).fetch(work)
 
     async def read_page(
         self,
@@ -113,7 +114,7 @@ class WebTools(Struct, frozen=True):
             answer = app.cache.pages.answer(url, app.sources.reader, ttl=app.settings.page_ttl)
             return _page_response(answer, offset)
 
-        return await self.context.threads.fetch(work)
+        return await self.context.threads(ctx).fetch(work)
 
     async def check_claim(
         self,
@@ -146,7 +147,7 @@ class WebTools(Struct, frozen=True):
             found = check_claim(claim, sources, app.models.reader, app.models.embedder_for(claim), app.progress)
             return replace(found, sentence=clean(found.sentence, MAX_SNIPPET))
 
-        return await self.context.threads.fetch(work)
+        return await self.context.threads(ctx).fetch(work)
 
     async def research(
         self,
@@ -178,7 +179,7 @@ class WebTools(Struct, frozen=True):
         async def report(step: float, what: str) -> None:
             await ctx.report_progress(step, message=what)
 
-        return await self.context.threads.research(work, report)
+        return await self.context.threads(ctx).research(work, report)
 
 
 def _requested(language: str | None) -> dict[str, Any]:
@@ -208,7 +209,7 @@ def _search_response(query: str, searches: "list[EngineSearch]", results: "Resul
         live_calls=sum(answer.how == "live" for answer in answers),
         reuse=reuse_response(searches),
         failed=[
-            EngineFailure(engine=each.engine, code=each.outcome.code, message=shorten(str(each.outcome), 500))
+            EngineFailure(engine=each.engine, code=each.outcome.code, message=shorten(agent_message(each.outcome), 500))
             for each in searches
             if isinstance(each.outcome, SearchError)
         ],

@@ -97,7 +97,7 @@ class CacheTools(Struct, frozen=True):
                 )
             return _list_response(reply, offset) if action == "list_recent" else _response(reply, offset)
 
-        return await self.context.threads.look_up(work)
+        return await self.context.threads(ctx).look_up(work)
 
     def _scope(self, app: App, turn: str, offset: int) -> AbstractContextManager[object]:
         """Return the scope of a call's turn; none for the rest of results, which the agent has not seen yet."""

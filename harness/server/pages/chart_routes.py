@@ -8,23 +8,26 @@ from typing import Annotated
 from fastapi import APIRouter, Depends
 from starlette.responses import Response
 
+from harness.cache.usage import day_of
 from harness.core.freshness import DAY
 from harness.core.origins import origins_of
 from harness.errors import NotFound
+from harness.library.library_sources import MAX_COUNTED, overview_of
 from harness.research.drawing import Look
 from harness.research.figures import as_svg, figure_of
 from harness.research.run_view import past_run
 from harness.server.api import experiments
+from harness.server.api.cache_routes import DaysQuery
 from harness.server.api.experiment_routes import DataDir
 from harness.server.api.history_routes import OriginChosen
 from harness.server.pages import charts
 from harness.server.pages.charts import Trial, day_and_month
+from harness.server.pages.library_pages import KIND_NAMES
+from harness.server.responses.reuse_responses import first_day, saved_by_day
 from harness.server.route_dependencies import RequestApp
 
 router = APIRouter(prefix="/charts")
 
-DAYS = 30
-"""Days shown, up to the last day with an answered search."""
 HEADERS = {
     "Cache-Control": "private, max-age=60",
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'",  # an SVG contains its own styles
@@ -40,9 +43,29 @@ RequestLook = Annotated[Look, Depends(look_of)]
 
 
 @router.get("/cache.svg")
-def cache(app: RequestApp, look: RequestLook, origin: OriginChosen = "own") -> Response:
+def cache(app: RequestApp, look: RequestLook, days: DaysQuery = 30, origin: OriginChosen = "own") -> Response:
     """Draw the answered searches by day."""
-    return _image(charts.hit_rates(last_days(app.cache.usage.by_day(origins_of(origin))), look))
+    counted = app.cache.usage.by_day(origins_of(origin))
+    return _image(charts.hit_rates(last_days(counted, days, app.cache.now), look))
+
+
+@router.get("/saved.svg")
+def saved(app: RequestApp, look: RequestLook, days: DaysQuery = 30, origin: OriginChosen = "own") -> Response:
+    """Draw the saved calls by day and engine."""
+    now = app.cache.now
+    counted = saved_by_day(app.cache.usage.details(origins_of(origin), first_day(now, days)))
+    return _image(charts.amounts(last_days(counted, days, now), "saved calls", look))
+
+
+@router.get("/library.svg")
+def library(app: RequestApp, look: RequestLook, days: DaysQuery = 30) -> Response:
+    """Draw the passages of the library by the day they were read and by kind of source."""
+    now = time.time()
+    days_by_kind = overview_of(app.library.newest(MAX_COUNTED), now).days
+    counted = {
+        day: {KIND_NAMES.get(kind, kind): times for kind, times in kinds.items()} for day, kinds in days_by_kind.items()
+    }
+    return _image(charts.amounts(last_days(counted, days, now), "passages read", look))
 
 
 @router.get("/runs/{run}.svg")
@@ -87,17 +110,19 @@ def compared(data_dir: DataDir, look: RequestLook, first: str, second: str) -> R
     )
 
 
-def last_days(counted: Mapping[str, Mapping[str, int]]) -> list[tuple[str, Mapping[str, int]]]:
-    """Return the last `DAYS` days of counts by day (YYYY-MM-DD), with a label for each; empty days are included.
+def last_days(counted: Mapping[str, Mapping[str, int]], days: int, now: float) -> list[tuple[str, Mapping[str, int]]]:
+    """Return the last `days` days of counts by day (YYYY-MM-DD), each with a label; the last one is that of the time
+    `now`. They begin with the first day that has counts; later days without any are included.
 
     Raises:
-        NotFound: there are no counts.
+        NotFound: these days have no counts.
     """
-    if not counted:
+    first = min((day for day in counted if day >= first_day(now, days)), default="")
+    if not first:
         raise NotFound("there is nothing to draw yet")
-    last = timegm(time.strptime(max(counted), "%Y-%m-%d"))
-    days = [last - ago * DAY for ago in reversed(range(DAYS))]
-    return [(day_and_month(day), counted.get(time.strftime("%Y-%m-%d", time.gmtime(day)), {})) for day in days]
+    begin = timegm(time.strptime(first, "%Y-%m-%d"))
+    moments = range(begin, int(now) + 1, int(DAY))
+    return [(day_and_month(each), counted.get(day_of(each), {})) for each in moments]
 
 
 def _image(svg: bytes) -> Response:

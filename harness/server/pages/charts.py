@@ -1,6 +1,7 @@
 """Charts of the pages, drawn from plain data in one of four looks (see `drawing.Look`)."""
 
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -29,6 +30,8 @@ MARKERS = {
 _OF_ANSWERS = dict(
     zip((*CALL_SAVED, *CALLED), ("blue", "sky", "purple", "green", "ink", "orange", "vermillion"), strict=True)
 )
+_OF_PARTS = ("blue", "orange", "green", "purple", "sky")
+OTHERS = "others"
 _OF_VERDICTS = {
     "keep": "green",
     "unconfirmed": "blue",
@@ -74,24 +77,67 @@ def hit_rates(days: Sequence[tuple[str, Mapping[str, int]]], look: Look) -> byte
         NotFound: there are no answers.
     """
     days = days[-MAX_POINTS:]
-    kinds = [kind for kind in _OF_ANSWERS if any(counts.get(kind) for _, counts in days)]
-    with figure(look, something=bool(kinds)) as picture:
+    colours: dict[str, str] = {
+        kind: colour for kind, colour in _OF_ANSWERS.items() if any(counts.get(kind) for _, counts in days)
+    }
+    with figure(look, something=bool(colours)) as picture:
         rate, axes = picture.subplots(2, 1, sharex=True, height_ratios=(1, 2))
-        places, feet = range(len(days)), [0] * len(days)
-        for kind in kinds:
-            heads = [foot + counts.get(kind, 0) for foot, (_, counts) in zip(feet, days, strict=True)]
-            _bars(axes, feet, heads, look.colours[_OF_ANSWERS[kind]], kind)
-            feet = heads
-        axes.set(ylabel="answers", ylim=(0, 1.05 * max(feet)))
-        axes.yaxis.set_major_formatter("{x:,.0f}")
-        axes.yaxis.set_major_locator(ticks(4, whole=True))
-        name_places(axes, [day for day, _ in days], look)
+        _stack(axes, days, colours, "answers", look)
         shares = [_share(counts) for _, counts in days]
-        rate.plot(places, shares, color=look.colours["ink"], linewidth=1.4, marker="o", markersize=3.5, clip_on=False)
+        rate.plot(
+            range(len(days)),
+            shares,
+            color=look.colours["ink"],
+            linewidth=1.4,
+            marker="o",
+            markersize=3.5,
+            clip_on=False,
+        )
         rate.set(ylim=(0, 100), yticks=(0, 50, 100), ylabel="cached, %")
         rate.tick_params(labelbottom=False)
         picture.align_ylabels()
         return drawn(picture, look, columns=6, fewer=3)
+
+
+def amounts(days: Sequence[tuple[str, Mapping[str, int]]], what: str, look: Look) -> bytes:
+    """Draw an amount of each day as stacked bars of its parts: the largest ones, and the sum of the others. `what` is
+    its name.
+
+    Raises:
+        NotFound: there is nothing.
+    """
+    days = days[-MAX_POINTS:]
+    totals = Counter[str]()
+    for _, counts in days:
+        totals.update(counts)
+    named = [name for name, times in totals.most_common(len(_OF_PARTS)) if times]
+    shown = [(day, _largest(counts, named)) for day, counts in days]
+    colours = dict(zip(named, _OF_PARTS, strict=False))
+    if any(counts.get(OTHERS) for _, counts in shown):
+        colours[OTHERS] = "quiet"
+    with figure(look, something=bool(named)) as picture:
+        _stack(picture.add_subplot(), shown, colours, what, look)
+        return drawn(picture, look, columns=4, fewer=2)
+
+
+def _largest(counts: Mapping[str, int], named: Sequence[str]) -> dict[str, int]:
+    largest = {name: counts[name] for name in named if name in counts}
+    return {**largest, OTHERS: sum(counts.values()) - sum(largest.values())}
+
+
+def _stack(
+    axes: Any, days: Sequence[tuple[str, Mapping[str, int]]], colours: Mapping[str, str], what: str, look: Look
+) -> None:
+    """Draw the counts of each day on top of each other; `colours` names the colour of each."""
+    feet = [0] * len(days)
+    for kind, colour in colours.items():
+        heads = [foot + counts.get(kind, 0) for foot, (_, counts) in zip(feet, days, strict=True)]
+        _bars(axes, feet, heads, look.colours[colour], label(kind))
+        feet = heads
+    axes.set(ylabel=what, ylim=(0, 1.05 * max(feet)))
+    axes.yaxis.set_major_formatter("{x:,.0f}")
+    axes.yaxis.set_major_locator(ticks(4, whole=True))
+    name_places(axes, [day for day, _ in days], look)
 
 
 def rounds(values_by_round: Sequence[tuple[float, float]], limits: tuple[float, float], look: Look) -> bytes:

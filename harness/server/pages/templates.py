@@ -7,6 +7,7 @@ from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, urlencode
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
@@ -16,9 +17,12 @@ from harness import __version__
 from harness.core.freshness import age_in_words
 from harness.core.text import clean, one_line, shorten
 from harness.identity import LOCAL
+from harness.research.gathering import STOPPED_BECAUSE
 from harness.research.report import lacking_note
 from harness.server.auth import REQUEST_APP
+from harness.server.pages.passage_text import passage_html
 from harness.server.responses.response_schema import iso
+from harness.settings.extras import is_installed
 
 TEMPLATES = Path(__file__).parent / "templates"
 STATIC = Path(__file__).parent / "static"
@@ -66,16 +70,17 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= FILTERS
+    environment.globals["has_charts"] = lambda: is_installed("charts")
     return environment
 
 
 def ago(moment: float) -> str:
-    """Return the age of a time in seconds since the epoch: `2h ago`."""
+    """Return the age of a time in seconds since the epoch: `2 h ago`."""
     return age_in_words(max(0.0, time.time() - moment))
 
 
 def in_words(moment: float) -> str:
-    """Return a future or past time in words: `in 3 h`, `2h ago`."""
+    """Return a future or past time in words: `in 3 h`, `2 h ago`."""
     seconds = moment - time.time()
     if seconds <= 0:
         return ago(moment)
@@ -110,6 +115,25 @@ def linked(url: str) -> bool:
     return str(url).lower().startswith(LINK_SCHEMES)
 
 
+def source_href(url: str) -> str:
+    """Return where a source can be read: its URL if it is on the web, else the page here that has its text."""
+    if linked(url):
+        return clean(url, MAX_TEXT)
+    if url.startswith("knowledge:"):
+        return f"/knowledge/{quote(url.removeprefix('knowledge:'), safe='')}"
+    return held_href(url)
+
+
+def held_href(url: str) -> str:
+    """Return the page of the passages that were read of a source."""
+    return f"/library/source?{urlencode({'url': url}, errors='replace')}"
+
+
+def stopped_because(reason: str | None) -> str:
+    """Return in plain words why a research stopped to search."""
+    return STOPPED_BECAUSE.get(reason or "", reason or "")
+
+
 def megabytes(size: float) -> str:
     """Return a number of bytes in megabytes."""
     return f"{size / 2**20:,.1f} MB"
@@ -127,5 +151,23 @@ def groupby_order(items: Iterable[Any], name: str) -> list[tuple[Any, list[Any]]
 
 FILTERS: dict[str, Callable[..., object]] = {
     each.__name__: each
-    for each in (ago, in_words, day, iso, short, plain, one, linked, megabytes, grouped, lacking_note, groupby_order)
+    for each in (
+        age_in_words,
+        ago,
+        in_words,
+        day,
+        iso,
+        short,
+        plain,
+        one,
+        linked,
+        source_href,
+        held_href,
+        megabytes,
+        grouped,
+        lacking_note,
+        groupby_order,
+        passage_html,
+        stopped_because,
+    )
 }

@@ -19,6 +19,7 @@ _ITEM = {
     "expired": False,
     "count": 1,
     "ids": ["9f86d081884c7d65"],
+    "found": True,
 }
 
 
@@ -37,6 +38,7 @@ class HistoryItem(BaseModel):
     expired: bool = Field(description="Whether it is too old to answer from the cache.")
     count: int = Field(description="Number of runs of this research: same question, same engines; otherwise 1.")
     ids: list[str] = Field(description="Ids of these runs, newest first, at most 100; otherwise its own id.")
+    found: bool = Field(description="Whether the search has results, the research a report.")
 
 
 class HistoryResponse(BaseModel):

@@ -30,10 +30,23 @@ class NewResearch(BaseModel):
     sections: int | None = Field(None, ge=1, le=20, description="Sections of the report; null for the default.")
     refresh: bool = Field(False, description="Search everything again; use nothing from the cache.")
     engine: str = Field(
-        "", max_length=500, description="One of `engines` of `GET /api/researches`; default: its first."
+        "", max_length=500, description="One of `engines` of `GET /api/researches`; default: those of the settings."
+    )
+    depth: Literal["quick", "standard", "thorough"] = Field(
+        "standard",
+        description="quick: one round of searches; standard: as the server is set up; thorough: up to five rounds, "
+        "more pages, and with a model also sub-questions.",
     )
     model: str = Field("", max_length=500, description="One of `models` of `GET /api/researches`; default: its first.")
     like: str | None = Field(None, pattern=RUN_PATTERN, description="Use the engines and the model of this run.")
+
+
+class FollowUp(BaseModel):
+    """A follow-up question to a run."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"question": "When is it called?"}]})
+
+    question: str = Field(min_length=1, max_length=10_000)
 
 
 class JobResponse(BaseModel):
@@ -57,11 +70,13 @@ class JobResponse(BaseModel):
 class JobsResponse(BaseModel):
     """Running researches of this server, and the engines and models for a new one."""
 
-    model_config = example(items=[], most=4, engines=["ddgs", "corpus:python-docs"], models=["qwen3-8b", "none"])
+    model_config = example(
+        items=[], most=4, engines=["auto", "ddgs", "library", "corpus:python-docs"], models=["qwen3-8b", "none"]
+    )
 
     items: list[JobResponse]
     most: int = Field(description="The limit of researches at a time.")
-    engines: list[str] = Field(description="Engines to search with, default first.")
+    engines: list[str] = Field(description="Engines to search with: `auto` first, where it is possible.")
     models: list[str] = Field(description="Models that can write, default first; `none`: a report made of excerpts.")
 
 

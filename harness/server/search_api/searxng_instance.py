@@ -77,7 +77,7 @@ class SearxngConfig(BaseModel):
         safe_search=1,
         default_theme="",
         version=__version__,
-        formats=["json"],
+        formats=["html", "json"],
         public_instance=False,
         brand={},
         doi_resolvers=[],
@@ -94,7 +94,7 @@ class SearxngConfig(BaseModel):
     safe_search: int = Field(description="Default level: 0 off, 1 moderate, 2 strict.", ge=0, le=2)
     default_theme: Literal[""] = ""
     version: str = __version__
-    formats: list[Literal["json"]] = ["json"]
+    formats: list[Literal["html", "json"]] = ["html", "json"]
     public_instance: Literal[False] = False
     brand: dict[str, str] = {}
     doi_resolvers: list[str] = Field(default=[], max_length=0)

@@ -5,16 +5,17 @@ https://docs.searxng.org/dev/search_api.html
 
 import operator
 from typing import Annotated, Any, Literal
-from urllib.parse import urlencode, urlparse
+from urllib.parse import urlparse
 
 from fastapi import APIRouter, Depends, Form, Query, Request
-from fastapi.responses import RedirectResponse
+from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, Field
 
 from harness.cache import MAX_RESULTS
 from harness.core.keys import MAX_QUERY_CHARS
 from harness.core.text import clean
 from harness.errors import AccessDenied, InvalidInput
+from harness.server.pages.templates import linked, page
 from harness.server.responses.response_schema import example
 from harness.server.responses.search_responses import ReuseResponse
 from harness.server.route_dependencies import ERROR_RESPONSES, RequestApp
@@ -45,7 +46,7 @@ class SearxngQuery(BaseModel):
     model_config = example(q="best practices for rag pipelines", format="json", language="en", pageno=1)
 
     q: str = Field("", max_length=MAX_QUERY_CHARS, description="The query, in words.")
-    format: str = Field("", max_length=50, description="Must be `json`; a browser without it gets a page.")
+    format: str = Field("", max_length=50, description="`json`, or `html` (the default), a page as SearXNG's.")
     pageno: int = Field(1, ge=1, description="Page number; a page has `max_results` results (a setting).")
     language: str = Field(
         "", max_length=50, description="A code such as `de` or `pt-BR`; `all` or `auto`: the default."
@@ -129,7 +130,10 @@ router = APIRouter(
     tags=["search for other tools"],
     responses={
         **ERROR_RESPONSES,
-        303: {"description": "Browsers, which do not request JSON, are redirected to a page."},
+        200: {
+            "description": "A page of results, in the format that was asked for.",
+            "content": {"text/html": {"schema": {"type": "string", "examples": ["<!doctype html>"]}}},
+        },
     },
 )
 
@@ -137,7 +141,7 @@ router = APIRouter(
 @router.get("/search", response_model=SearxngResponse)
 def searxng_search(
     request: Request, query: Annotated[SearxngQuery, Query()], app: RequestApp
-) -> SearxngResponse | RedirectResponse:
+) -> SearxngResponse | HTMLResponse:
     """Search as in SearXNG, through the cache: a search that the tenant made before costs nothing."""
     return _response(request, query, app)
 
@@ -148,17 +152,24 @@ def searxng_search_by_form(
     query: Annotated[SearxngQuery, Query()],
     sent: Annotated[SearxngQuery, Form()],
     app: RequestApp,
-) -> SearxngResponse | RedirectResponse:
+) -> SearxngResponse | HTMLResponse:
     """Search as in SearXNG, with form fields; missing fields are taken from the query string."""
     fields = {name: getattr(sent, name) for name in sent.model_fields_set}
     return _response(request, query.model_copy(update=fields), app)
 
 
-def _response(request: Request, query: SearxngQuery, app: RequestApp) -> SearxngResponse | RedirectResponse:
-    if not query.format and "text/html" in request.headers.get("accept", ""):
-        return RedirectResponse(f"/?{urlencode({'q': query.q})}" if query.q else "/", 303)
-    if query.format != "json":
-        raise AccessDenied(f"the format {query.format or 'html'} is not supported; use format=json")
+def _response(request: Request, query: SearxngQuery, app: RequestApp) -> SearxngResponse | HTMLResponse:
+    if query.format == "json":
+        return _search(query, app)
+    if query.format not in {"", "html"}:
+        raise AccessDenied(f"the format {query.format} is not supported; use format=json or format=html")
+    found = _search(query, app) if query.q.strip() else None
+    local = [each.url for each in found.results if not linked(each.url)] if found else []
+    held = {url for url in local if app.library.passages_of(url)}  # files of a corpus: their text is a page here
+    return page(request, "search.html", q=clean(query.q, MAX_QUERY_CHARS), found=found, held=held)
+
+
+def _search(query: SearxngQuery, app: RequestApp) -> SearxngResponse:
     if other := next((name for name in _names(query.categories) if name != "general"), None):
         raise InvalidInput(f"no such category: {other[:50]!r}; leave categories out, or use general")
     size = app.settings.max_results

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from harness.app import App
 from harness.core.keys import MAX_QUERY_CHARS, host_in
 from harness.core.text import clean, one_line, shorten
-from harness.errors import HarnessError, InvalidInput, NotFound, OfflineMiss, PageError
+from harness.errors import AccessDenied, HarnessError, InvalidInput, NotFound, OfflineMiss, PageError
 from harness.server.error_payload import ErrorResponse
 from harness.server.route_dependencies import ERROR_RESPONSES, RequestApp
 from harness.server.search_api.one_search import MAX_REASON, MAX_TITLE, MAX_URL, NOTHING, RankedResult, search
@@ -189,7 +189,7 @@ def _read(urls: Sequence[str], app: App) -> list[_Read]:
     def read(url: str) -> _Read:
         try:
             answer = app.cache.pages.answer(url, app.sources.reader, ttl=app.settings.page_ttl)
-        except (PageError, OfflineMiss, InvalidInput) as error:
+        except (PageError, OfflineMiss, AccessDenied, InvalidInput) as error:
             return _Read(url, "", "", live=False, error=shorten(clean(error, 2 * MAX_REASON), MAX_REASON))
         title = one_line(clean(answer.value.title, MAX_TITLE))
         return _Read(url, title, clean(answer.value.text, MAX_PAGE), answer.how == "live")

@@ -30,12 +30,12 @@ class PostgresUsage:
 
         self._statements.write(tenant, write, again=False)
 
-    def by_day(self, tenant: str, origins: Sequence[str] = EVERY) -> dict[str, dict[str, int]]:
+    def by_day(self, tenant: str, origins: Sequence[str] = EVERY, since: str = "") -> dict[str, dict[str, int]]:
         """See `Usage.by_day`."""
-        condition = "tenant = $1 AND origin = ANY ($2::text[])"
+        condition = "tenant = $1 AND origin = ANY ($2::text[]) AND day >= $3"
         sums = f"SELECT day, what, sum(times)::bigint FROM {USES} WHERE {condition} GROUP BY day, what"
         days: dict[str, dict[str, int]] = {}
-        for day, what, times in self._statements.fetch_all(tenant, f"{sums} ORDER BY day, what", list(origins)):
+        for day, what, times in self._statements.fetch_all(tenant, f"{sums} ORDER BY day, what", list(origins), since):
             days.setdefault(text_of(day), {})[text_of(what)] = times
         return days
 

@@ -23,12 +23,12 @@ class SqliteUsage:
         values = [(tenant, day, origin, what, number) for what, number in times.items()]
         self._connections.write(lambda connection: connection.executemany(sql, values))
 
-    def by_day(self, tenant: str, origins: Sequence[str] = EVERY) -> dict[str, dict[str, int]]:
+    def by_day(self, tenant: str, origins: Sequence[str] = EVERY, since: str = "") -> dict[str, dict[str, int]]:
         """See `Usage.by_day`."""
-        condition = f"tenant = ? AND origin IN ({marks(origins)})"
+        condition = f"tenant = ? AND day >= ? AND origin IN ({marks(origins)})"
         sql = f"SELECT day, what, sum(times) FROM {USES} WHERE {condition} GROUP BY day, what ORDER BY day, what"
         days: dict[str, dict[str, int]] = {}
-        for day, what, times in self._connections.fetch_all(sql, (tenant, *origins)):
+        for day, what, times in self._connections.fetch_all(sql, (tenant, since, *origins)):
             days.setdefault(as_text(day), {})[as_text(what)] = times
         return days
 

@@ -147,6 +147,15 @@ def own(furnished: Furnished, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 
 @pytest.fixture(scope="package")
+def bare(furnished: Furnished, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """The server of an empty folder."""
+    folder = tmp_path_factory.mktemp("bare") / "data"
+    folder.mkdir()
+    with Site(folder, "--engine", furnished.engine) as started:
+        yield started
+
+
+@pytest.fixture(scope="package")
 def slow_engine() -> Iterator[Engine]:
     """A search engine that waits."""
     from pytest_httpserver import HTTPServer

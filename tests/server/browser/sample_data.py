@@ -3,6 +3,7 @@
 import time
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -103,13 +104,19 @@ class Furnished(Struct, frozen=True):
             "history": "/",
             "search": "/?q=stale+responses",
             "nothing": "/?q=zebra+crossing&source=knowledge",
+            "nothing found": "/?found=no",
+            "form": "/?question=Which+caches+warn%3F&engine=library",
             "report": f"/runs/{self.run}",
             "written": f"/runs/{self.written}",
             "stopped": f"/runs/{self.stopped}",
             "entry": f"/entries/search/{self.entry}",
             "library": "/library?q=stale+responses",
+            "source": f"/library/source?url={quote((self.data_dir.parent / 'notes/freshness.md').as_uri())}",
+            "sources": "/library",
+            "no source": "/library?kind=page&host=zebra.example",
             "no passage": "/library?q=zebra",
             "cache": "/cache",
+            "cache of a week": "/cache?days=7&origin=all",
             "explain": "/cache?q=freshness+lifetime+2025",
             "experiments": "/experiments",
             "loop": f"/experiments/loops/{self.loop}",
@@ -118,6 +125,8 @@ class Furnished(Struct, frozen=True):
             "knowledge": "/knowledge",
             "document": f"/knowledge/{self.document}",
             "stale": f"/knowledge/{self.stale}",
+            "settings": "/settings",
+            "doctor": "/doctor",
             "missing": "/nothing",
             "login": "/login",
         }
@@ -146,6 +155,7 @@ def furnish(folder: Path) -> Furnished:
     with App(made.settings, Mode(at=now - 2 * HOUR)) as app:
         for query in (*SEARCHES, *RIVALS):
             app.search(query)
+        app.search(SEARCHES[0])  # reused
         stopped = _stopped(app)
         written = _written(app)
         entry = app.history.page(source="search", limit=1).items[0].id
@@ -268,9 +278,9 @@ def _count(made: Furnished, now: float) -> None:
 
 
 def counted_days() -> int:
-    """Return the days with counted searches: two weeks, one long ago, and today except in its first hours."""
+    """Return the days of the last month with counted searches: two weeks, and today except in its first hours."""
     now = time.time()
-    return len({_day(now - age) for age in (*(ago * DAY for ago in range(1, 15)), 60 * DAY, 2 * HOUR)})
+    return len({_day(now - age) for age in (*(ago * DAY for ago in range(1, 15)), 2 * HOUR)})
 
 
 def _day(at: float) -> str:

@@ -65,7 +65,7 @@ def test_typing_it_does_no_harm(visit: Visitor, beset: Site) -> None:
     page = visit("/", site=beset)
     for text in (TEXTS["script"], TEXTS["vector"]):
         page.get_by_role("searchbox", name="Search the history").fill(text)
-        expect(page.locator("#found")).to_have_text(re.compile("found|No matches"), timeout=20_000)
+        expect(page.locator("#found-count")).to_have_text(re.compile("found|No matches"), timeout=20_000)
         assert harm_on(page, beset.address) == []
     page.goto(f"{beset.address}/cache")
     page.get_by_label("How would this search be answered?").fill(TEXTS["vector"])

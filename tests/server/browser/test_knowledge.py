@@ -50,7 +50,7 @@ def test_a_document_shows_its_earlier_versions(visit: Visitor, furnished: Furnis
 def test_a_stale_document_says_since_when(visit: Visitor, furnished: Furnished) -> None:
     """It is still shown."""
     page = visit(f"/knowledge/{furnished.stale}")
-    expect(page.locator(".tag.warn")).to_have_text("stale since 58d ago")
+    expect(page.locator(".tag.warn")).to_have_text("stale since 58 d ago")
     expect(page.locator(".prose")).to_contain_text("a tenth of the time")
 
 

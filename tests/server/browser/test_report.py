@@ -97,8 +97,8 @@ def test_a_number_leads_to_its_source(visit: Visitor, furnished: Furnished) -> N
     page.get_by_role("link", name="source 2").click()
     expect(page).to_have_url(re.compile("#source-2$"))
     expect(page.locator("#source-2")).to_contain_text("Freshness")
-    expect(page.locator("#source-2 a")).to_have_attribute("href", "https://example.org/freshness")
-    expect(page.locator("#source-2 a")).to_have_attribute("rel", re.compile("noreferrer"))
+    expect(page.locator("#source-2 a").first).to_have_attribute("href", "https://example.org/freshness")
+    expect(page.locator("#source-2 a").first).to_have_attribute("rel", re.compile("noreferrer"))
     expect(page.locator(".sources li")).to_have_count(2)
 
 
@@ -143,3 +143,62 @@ def test_a_stopped_research_can_be_resumed(visit: Visitor, furnished: Furnished)
     expect(page.locator(".tag.warn")).to_have_text("stopped")
     expect(page.get_by_text("stopped while gathering")).to_be_visible()
     expect(page.get_by_role("button", name="Resume")).to_be_visible()
+
+
+def test_contents_stand_beside_the_text_and_fold_on_a_phone(visit: Visitor, furnished: Furnished) -> None:
+    """On a desktop they stay in view and mark the section that is read; on a phone a summary opens them."""
+    page = visit(f"/runs/{furnished.run}")
+    contents = page.get_by_role("navigation", name="Contents")
+    contents.get_by_role("link", name="Details").click()
+    expect(page).to_have_url(re.compile("#section-3$"))
+    expect(page.get_by_role("heading", name="Details")).to_be_in_viewport()
+    page.get_by_role("heading", name="How it was found").scroll_into_view_if_needed()
+    expect(contents).to_be_in_viewport()
+    expect(contents.locator("[aria-current]")).to_have_count(1)
+    page.close()
+    page = visit(f"/runs/{furnished.run}", size=PHONE)
+    expect(page.get_by_role("navigation", name="Contents")).to_be_hidden()
+    page.get_by_text("Contents", exact=True).click()
+    expect(page.get_by_role("link", name="Details")).to_be_visible()
+
+
+def test_a_report_is_copied_as_markdown(visit: Visitor, furnished: Furnished) -> None:
+    """To the clipboard, without the header of a file."""
+    page = visit(f"/runs/{furnished.run}", permissions=["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy as Markdown").click()
+    expect(page.locator("#said")).to_have_text("Copied.")
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith("# When may a cache reuse")
+    assert "## Sources" in copied
+
+
+def test_a_report_is_downloaded(visit: Visitor, furnished: Furnished) -> None:
+    """From a menu that a click elsewhere closes."""
+    page = visit(f"/runs/{furnished.run}")
+    page.get_by_text("Download", exact=True).click()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="BibTeX").click()
+    assert download.value.suggested_filename == f"report-{furnished.run}.bib"
+    assert "@" in download.value.path().read_text()
+    page.get_by_role("heading", level=1).click()
+    expect(page.get_by_role("link", name="BibTeX")).to_be_hidden()
+
+
+def test_a_source_without_the_web_has_a_page(visit: Visitor, furnished: Furnished) -> None:
+    """A file of a corpus leads to its passages here."""
+    page = visit(f"/runs/{furnished.run}")
+    page.locator("#source-1 a").first.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Freshness")
+    expect(page.locator(".read").first).to_contain_text("A cache may reuse a stored response")
+
+
+def test_a_follow_up_keeps_its_text_if_it_cannot_start(visit: Visitor, furnished: Furnished) -> None:
+    """This run has no settings to repeat; the field says so, and has the focus."""
+    visit.forgive("status of 400")
+    page = visit(f"/runs/{furnished.written}")
+    page.get_by_label("Ask a follow-up question").fill("May a browser store it?")
+    page.get_by_role("button", name="Ask", exact=True).click()
+    field = page.get_by_label("Ask a follow-up question")
+    expect(field).to_have_value("May a browser store it?")
+    expect(field).to_have_accessible_description(re.compile("older version"))
+    expect(field).to_be_focused()

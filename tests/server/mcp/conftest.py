@@ -17,8 +17,9 @@ from mcp.client.streamable_http import create_mcp_http_client, streamable_http_c
 
 from harness.app import App
 from harness.identity import Role
-from harness.server.mcp.serve_mcp import McpChecks, build_app
 from harness.server.mcp.server import HarnessServer, build_server
+from harness.server.request_checks import RequestChecks
+from harness.server.serve_web import ServerOptions, application
 from harness.settings import Settings
 from tests.cli.program import Program
 from tests.noted import app, notes, settings
@@ -54,14 +55,15 @@ def online(app: App) -> Iterator[Callable[..., str]]:
     with ExitStack() as stack:
 
         def start(host: str = "127.0.0.1", per_minute: float = 6_000, names: Sequence[str] = ()) -> str:
-            checks = stack.enter_context(build_app(app, host, per_minute=per_minute, names=names))
+            options = ServerOptions(host=host, per_minute=per_minute, names=tuple(names))
+            checks, _ = stack.enter_context(application(app, options))
             return stack.enter_context(_listening(checks))
 
         yield start
 
 
 @contextmanager
-def _listening(app: "McpChecks") -> Iterator[str]:
+def _listening(app: RequestChecks) -> Iterator[str]:
     server = uvicorn.Server(uvicorn.Config(app, log_config=None, ws="none", timeout_graceful_shutdown=1))
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
@@ -90,7 +92,7 @@ class Served:
         assert process.stderr is not None
         line = process.stderr.readline()
         assert line.startswith("serving on "), line
-        self.url = line.split()[-1]
+        self.url = f"{line.split()[2]}mcp"
 
     def stop(self, sent: int) -> tuple[int, str]:
         """Send it a signal; return its exit code and its standard error."""
@@ -113,7 +115,16 @@ def serve(settings: Settings) -> Iterator[Callable[..., Served]]:
 
 @contextmanager
 def _running(settings: Settings, *arguments: str) -> "Iterator[subprocess.Popen[str]]":
-    command = [*PROGRAM, "--http", "--port", "0", "--data-dir", str(settings.data_dir), "--engine", settings.engine[0]]
+    command = [
+        *PROGRAM[:-1],
+        "serve",
+        "--port",
+        "0",
+        "--data-dir",
+        str(settings.data_dir),
+        "--engine",
+        settings.engine[0],
+    ]
     with subprocess.Popen([*command, *arguments], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         try:
             yield process

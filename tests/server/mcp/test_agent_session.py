@@ -106,6 +106,9 @@ async def walk_web(client: Client) -> None:
     assert steps
     second = await payload(client, "research", **question)
     assert (second["live_calls"], second["markdown"]) == (0, first.structured_content["markdown"])
+    listed = (await client.list_resources()).resources
+    (content,) = (await client.read_resource(listed[0].uri)).contents
+    assert content.text == second["markdown"]  # type: ignore[union-attr]
 
 
 @asynccontextmanager

@@ -24,8 +24,8 @@ from harness.server.mcp.server import HarnessServer, build_server
 from harness.settings import Settings
 
 NAMES = [
-    "research_cache", "cache_lookup", "knowledge_write", "knowledge_get", "library_search", "search", "read_page",
-    "check_claim", "research",
+    "research_cache", "cache_lookup", "knowledge_write", "knowledge_get", "knowledge_list", "knowledge_search",
+    "knowledge_delete", "library_search", "search", "read_page", "check_claim", "research",
 ]  # fmt: skip
 SEARCH = {"cache_type": "job_search", "query": "senior python developer berlin"}
 GOOD: dict[str, dict[str, Any]] = {
@@ -33,6 +33,9 @@ GOOD: dict[str, dict[str, Any]] = {
     "cache_lookup": {"query": "retries"},
     "knowledge_write": {"title": "Retries", "content": "five"},
     "knowledge_get": {"id": "0" * 32},
+    "knowledge_list": {},
+    "knowledge_search": {"query": "retries"},
+    "knowledge_delete": {"id": "0" * 32},
     "library_search": {"query": "retries"},
     "search": {"query": "retries"},
     "read_page": {"url": "https://example.org"},
@@ -127,7 +130,8 @@ def test_every_tool_is_described(tools: list[Tool]) -> None:
     for tool in tools:
         assert tool.title
         assert tool.annotations is not None
-        assert tool.annotations.read_only_hint is (tool.name not in {"research_cache", "knowledge_write"})
+        changes = {"research_cache", "knowledge_write", "knowledge_delete"}
+        assert tool.annotations.read_only_hint is (tool.name not in changes)
         assert tool.annotations.open_world_hint is (tool.name in {"search", "read_page", "check_claim", "research"})
         described = tool.description or ""
         _, _, examples = described.partition("Examples:\n")
@@ -144,7 +148,7 @@ def test_every_tool_is_described(tools: list[Tool]) -> None:
 def test_texts_from_outside_are_called_data(tools: list[Tool]) -> None:
     """Each description warns the model not to follow instructions in them."""
     for tool in tools:
-        if tool.name != "knowledge_write":
+        if tool.name not in {"knowledge_write", "knowledge_delete"}:
             assert "data" in (tool.description or "")
             assert "instruction" in (tool.description or "")
 
@@ -194,7 +198,7 @@ JSON = st.recursive(
 
 @pytest.mark.slow
 @hypothesis_settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(data=st.data(), name=st.sampled_from(NAMES[:4]))
+@given(data=st.data(), name=st.sampled_from(NAMES[:7]))
 def test_any_argument_is_served_or_a_client_error(
     call: Call, tools: list[Tool], data: st.DataObject, name: str
 ) -> None:

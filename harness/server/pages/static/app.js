@@ -1,6 +1,6 @@
 "use strict";
 // Scripts of the pages: search while typing, passages of a report, progress of a research, confirmation of deletions,
-// arrow keys.
+// copies, keyboard shortcuts.
 document.documentElement.classList.add("scripted");
 const one = (selector, within = document) => within.querySelector(selector);
 const all = (selector, within = document) => [...within.querySelectorAll(selector)];
@@ -33,27 +33,45 @@ async function reloadWhenServed(show) {
 
 // Buttons that call the API, forms that start work -------------------------------------------------------------------
 
-for (const button of all("button[data-address]")) {
+addEventListener("click", async (event) => {
+  const button = event.target.closest("button[data-address]"); // lists are replaced during typing
+  if (!button) return;
+  const { method, address, body, then } = button.dataset;
+  if (button.dataset.confirm && !confirm(button.dataset.confirm)) return;
+  announce("");
+  button.disabled = true;
+  try {
+    const response = await ask(method, address, body);
+    if (then === "reload") location.reload();
+    else location.assign(then === "page" ? response.page : then);
+  } catch (error) {
+    announce(error.message);
+    button.disabled = false;
+  }
+});
+
+for (const button of all("button[data-copy]")) {
   button.addEventListener("click", async () => {
-    const { method, address, body, then } = button.dataset;
-    if (button.dataset.confirm && !confirm(button.dataset.confirm)) return;
-    announce("");
-    button.disabled = true;
     try {
-      const response = await ask(method, address, body);
-      if (then === "reload") location.reload();
-      else location.assign(then === "page" ? response.page : then);
+      if (!navigator.clipboard) throw new Error("The browser copies only over https; download the Markdown instead.");
+      await navigator.clipboard.writeText((await ask("GET", button.dataset.copy)).markdown);
+      announce("Copied.");
+      setTimeout(() => announce(""), 3000);
     } catch (error) {
       announce(error.message);
-      button.disabled = false;
     }
   });
 }
 
-const engine = one("#engine");
-engine?.addEventListener("change", () => {
-  one("#question").placeholder = engine.selectedOptions[0].dataset.question;
+const menus = all("details.menu");
+addEventListener("click", (event) => {
+  menus.filter((menu) => !menu.contains(event.target)).forEach((menu) => (menu.open = false));
 });
+
+const engine = one("#engine");
+const suggest = () => (one("#question").placeholder = engine.selectedOptions[0].dataset.question);
+engine?.addEventListener("change", suggest);
+if (engine) suggest();
 
 const submits = all('form[method="post"] button');
 addEventListener("submit", (event) => {
@@ -80,7 +98,7 @@ for (const form of all("form[data-live]")) {
       list.innerHTML = await response.text(); // made by the server's templates, which escape every text
       history.replaceState(null, "", `/?${filters}`);
       const found = all(".past > li", list).length;
-      one("#found").textContent = found ? `${found}${one("[rel=next]", list) ? " or more" : ""} found` : list.textContent.trim();
+      one("#found-count").textContent = found ? `${found}${one("[rel=next]", list) ? " or more" : ""} found` : list.textContent.trim();
       announce("");
     } catch (error) {
       if (error.name === "AbortError") return;
@@ -99,17 +117,86 @@ for (const form of all("form[data-live]")) {
   });
 }
 
-// The arrow keys lead to the neighbours in a list, except where they scroll or choose --------------------------------
+// Keyboard shortcuts: single keys, not while typing, and only if they are on ------------------------------------------
+
+const keys = one("#keys");
+const keysOn = one("#keys-on");
+try {
+  keysOn.checked = localStorage.getItem("keys") !== "off";
+} catch {
+  // a browser that stores nothing: they are on
+}
+keysOn.addEventListener("change", () => {
+  try {
+    localStorage.setItem("keys", keysOn.checked ? "on" : "off");
+  } catch {
+    announce("This browser stores no choice; it counts for this page.");
+  }
+});
+one("#show-keys").addEventListener("click", () => keys.showModal());
+one("#hide-keys").addEventListener("click", () => keys.close());
+
+// Focus a field of this page, or of the history.
+function goTo(id) {
+  const field = document.getElementById(id);
+  if (!field) return location.assign(`/#${id}`);
+  field.focus();
+  field.select();
+}
+
+// Focus the next or previous entry of a list.
+function move(by) {
+  const links = all("[data-list] > li .what a, .past > li .what a");
+  const here = links.findIndex((link) => link.closest("li").contains(document.activeElement));
+  const next = links[here < 0 ? (by > 0 ? 0 : links.length - 1) : here + by];
+  next?.focus();
+  next?.closest("li").scrollIntoView({ block: "nearest" });
+}
 
 const arrows = one("[data-arrows]");
-if (arrows) {
-  addEventListener("keydown", (event) => {
-    if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    if (event.target.closest("input, select, textarea, button, summary, .wide, .diff")) return;
-    const rel = { ArrowLeft: "prev", ArrowRight: "next" }[event.key];
-    const link = rel && one(`[rel=${rel}]`, arrows);
-    if (link) link.click();
-  });
+function follow(rel) {
+  if (arrows) one(`[rel=${rel}]`, arrows)?.click();
+}
+
+const SHORTCUTS = {
+  "/": () => goTo("q"),
+  n: () => goTo("question"),
+  j: () => move(1),
+  k: () => move(-1),
+  "?": () => keys.showModal(),
+};
+const ARROWS = { ArrowLeft: () => follow("prev"), ArrowRight: () => follow("next") };
+addEventListener("keydown", (event) => {
+  if (event.altKey || event.ctrlKey || event.metaKey || keys.open) return;
+  if (event.key === "Escape") menus.forEach((menu) => (menu.open = false));
+  if (event.target.closest("input, select, textarea, [contenteditable]")) return;
+  const shortcut = keysOn.checked && SHORTCUTS[event.key];
+  const arrow = !event.shiftKey && !event.target.closest("button, summary, .wide, .diff") && ARROWS[event.key];
+  if (!shortcut && !arrow) return;
+  if (shortcut) event.preventDefault();
+  (shortcut || arrow)();
+});
+if (location.hash === "#q" || location.hash === "#question") one(location.hash)?.focus();
+
+// Contents of a report: open where they stand beside the text, with the section that is read ---------------------------
+
+const contents = one(".contents");
+if (contents) {
+  const beside = matchMedia("(min-width: 75rem)");
+  const fold = () => (contents.open = beside.matches);
+  beside.addEventListener("change", fold);
+  fold();
+  const links = new Map(all("a", contents).map((link) => [one(link.getAttribute("href")), link]));
+  const seen = new IntersectionObserver(
+    (changes) => {
+      const read = changes.filter((change) => change.isIntersecting).at(-1);
+      if (!read) return;
+      links.forEach((link) => link.removeAttribute("aria-current"));
+      links.get(read.target).setAttribute("aria-current", "location");
+    },
+    { rootMargin: "0px 0px -70% 0px" },
+  );
+  links.forEach((_, section) => section && seen.observe(section));
 }
 
 // Passages of a report: pointing and focus show one, a click pins it, Escape closes it ------------------------------

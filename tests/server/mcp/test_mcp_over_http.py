@@ -15,8 +15,8 @@ from harness.app import App
 from harness.errors import InvalidInput
 from harness.identity import Tokens
 from harness.server.http_server import is_loopback
-from harness.server.mcp.serve_mcp import allowed, serve
-from harness.server.request_checks import MAX_BODY
+from harness.server.request_checks import MAX_BODY, HostNames
+from harness.server.serve_web import ServerOptions, serve
 from harness.settings import Settings
 from tests.server.mcp.conftest import connected
 
@@ -116,11 +116,11 @@ def test_health_needs_no_token(online: Callable[..., str], token: Callable[..., 
 
 
 def test_other_paths_and_methods_are_refused(online: Callable[..., str]) -> None:
-    """Only POST to one path is served."""
+    """Agents may only send messages."""
     url = online()
     refused(httpx2.get(url), 405, "invalid_input")
-    refused(httpx2.get(url.replace("/mcp", "/")), 404, "invalid_input")
-    refused(httpx2.post(url.replace("/mcp", "/mcp/../admin"), json={}), 404, "invalid_input")
+    refused(httpx2.delete(url), 405, "invalid_input")
+    refused(httpx2.post(url.replace("/mcp", "/mcp/../admin"), json={}), 404, "not_found")
 
 
 def test_a_large_body_is_refused(online: Callable[..., str]) -> None:
@@ -223,24 +223,28 @@ async def test_a_reader_only_reads(online: Callable[..., str], token: Callable[.
         assert found.structured_content["document"]["content"] == "five"
         for name, arguments, code in (
             ("knowledge_write", {"title": "x", "content": "y"}, "access_denied"),
-            ("search", {"query": "retries"}, "offline_miss"),
+            ("search", {"query": "retries"}, "access_denied"),
+            ("read_page", {"url": "https://example.org/"}, "access_denied"),
+            ("check_claim", {"claim": "x", "urls": ["https://example.org/"]}, "access_denied"),
+            ("research", {"question": "after how many attempts do retries stop"}, "access_denied"),
         ):
             answer = await reader.call_tool(name, arguments)
             assert answer.is_error
             assert answer.structured_content is not None
             assert answer.structured_content["code"] == code
+            assert "role writer" in answer.structured_content["message"]
 
 
 def test_a_public_address_needs_a_token(app: App) -> None:
     """The server does not listen there while no token exists."""
     with pytest.raises(InvalidInput, match=r"other machines can reach 0\.0\.0\.0, and there is no token yet"):
-        serve(app, "0.0.0.0", 0, per_minute=60, on_ready=print)  # noqa: S104 - it is refused
+        serve(app, 0, ServerOptions(host="0.0.0.0"), on_ready=print)  # noqa: S104 - it is refused
 
 
 def test_a_taken_port_is_reported(app: App) -> None:
     """In one line."""
     with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(InvalidInput, match="choose another"):
-        serve(app, "127.0.0.1", taken.getsockname()[1], per_minute=60, on_ready=print)
+        serve(app, taken.getsockname()[1], ServerOptions(), on_ready=print)
 
 
 @pytest.mark.parametrize(
@@ -257,7 +261,7 @@ def test_loopback_is_recognised(host: str, alone: bool) -> None:
 def test_any_host_text_is_classified(host: str) -> None:
     """Without an error."""
     assert is_loopback(host) in {True, False}
-    assert allowed(host, ()).enable_dns_rebinding_protection is is_loopback(host)
+    assert HostNames(host).include("evil.example") is not is_loopback(host)
 
 
 def test_no_secret_reaches_the_database_folder(token: Callable[..., str], app: App, tmp_path: Path) -> None:
