@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Self, TypeAlias
 from msgspec import Struct
 
 from harness.chat.exchanges import Exchange, MemoryMatch, Remembered, ThreadInfo
+from harness.chat.lookups import Lookups, SettingInUse
+from harness.chat.prompt import Prompt
 
 if TYPE_CHECKING:
     from harness.chat.conversation_memory import Added, MemoryStats
@@ -82,6 +84,38 @@ class Context(Struct, frozen=True):
     how: str
 
 
+class TextsAdded(Struct, frozen=True):
+    """Texts that were added to the context of a conversation, which has `total` now. Without a model they are only
+    shown.
+    """
+
+    found: Lookups
+    total: int
+    has_model: bool
+
+
+class SettingList(Struct, frozen=True):
+    """Settings, and the number of `others` that have their defaults."""
+
+    settings: tuple[SettingInUse, ...]
+    others: int
+
+
+class Cleared(Struct, frozen=True):
+    """The conversation was cleared; `text` says what stays stored."""
+
+    text: str
+
+
+class PromptView(Struct, frozen=True):
+    """The messages that a model would get; `searched` is whether memories were looked up for them."""
+
+    prompt: Prompt
+    budget: int
+    searched: bool
+    warnings: tuple[str, ...] = ()
+
+
 class Help(Struct, frozen=True):
     """Usage and meaning of commands, in order."""
 
@@ -103,6 +137,10 @@ Outcome: TypeAlias = (
     | Continued
     | Researched
     | Context
+    | TextsAdded
+    | SettingList
+    | Cleared
+    | PromptView
     | Help
     | Quit
 )

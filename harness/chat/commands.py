@@ -2,9 +2,11 @@
 
 import difflib
 from collections.abc import Callable
+from typing import Literal
 
 from msgspec import Struct
 
+from harness.chat import context_commands
 from harness.chat.command_results import (
     Context,
     Continued,
@@ -35,14 +37,15 @@ _QUOTES = {'"': '"', "'": "'", "“": "”"}
 
 
 class Command(Struct, frozen=True):
-    """A command: `usage` is its syntax, `meaning` one sentence; `run` gets the text after the name, stripped. A command
-    with `needs_memory` fails without a memory.
+    """A command: `usage` is its syntax, `meaning` one sentence; `run` gets the text after the name, stripped;
+    `takes` says whether it needs one, may have one, or takes nothing. With `needs_memory` it fails without a memory.
     """
 
     name: str
     usage: str
     meaning: str
     run: Callable[[Chat, str], Outcome]
+    takes: Literal["text", "optional", "nothing"] = "optional"
     needs_memory: bool = False
     examples: tuple[str, ...] = ()
 
@@ -70,6 +73,10 @@ def run_command(chat: Chat, line: str) -> Outcome:
         )
     if command.needs_memory and chat.memory is None:
         raise InvalidInput(f"/{name}: {chat.why_no_memory}")
+    if command.takes == "text" and not rest:
+        raise _wrong(name)
+    if command.takes == "nothing" and rest:
+        raise InvalidInput(f"/{name} takes no argument, not {shorten(one_line(rest), 40)!r}")
     return command.run(chat, checked_text(rest))
 
 
@@ -80,15 +87,11 @@ def _split(line: str) -> tuple[str, str]:
 
 
 def _vadd(chat: Chat, rest: str) -> Outcome:
-    if not rest:
-        raise _wrong("vadd")
     added = chat.required_memory().writer.add_text(_unquoted(rest), session_id=chat.session_id)
     return Stored("text", added)
 
 
 def _vdoc(chat: Chat, rest: str) -> Outcome:
-    if not rest:
-        raise _wrong("vdoc")
     name = _unquoted(rest)
     return Stored(name, chat.required_memory().writer.add_document(name, session_id=chat.session_id))
 
@@ -118,8 +121,6 @@ def _query_of(rest: str) -> tuple[str, int]:
 
 
 def _vget(chat: Chat, rest: str) -> Outcome:
-    if not rest:
-        raise _wrong("vget")
     memory = chat.required_memory()
     match rest.split():
         case ["session"]:
@@ -145,13 +146,11 @@ def _vdelete(chat: Chat, rest: str) -> Outcome:
     return Notice(f"deleted {id_}" if deleted == 1 else f"deleted {deleted} passages of {id_}")
 
 
-def _vstats(chat: Chat, rest: str) -> Outcome:
-    _check_no_arguments("vstats", rest)
+def _vstats(chat: Chat, _rest: str) -> Outcome:
     return Statistics(chat.required_memory().listing.stats())
 
 
-def _threads(chat: Chat, rest: str) -> Outcome:
-    _check_no_arguments("threads", rest)
+def _threads(chat: Chat, _rest: str) -> Outcome:
     threads = chat.required_memory().listing.threads(MAX_THREADS + 1)
     return ThreadList(tuple(threads[:MAX_THREADS]), chat.thread_id, len(threads) > MAX_THREADS)
 
@@ -173,12 +172,10 @@ def continue_thread(chat: Chat, rest: str) -> Outcome:
 
 
 def _research(chat: Chat, rest: str) -> Outcome:
-    if not rest:
-        raise _wrong("research")
-    if chat.research is None:
+    if chat.services.research is None:
         raise InvalidInput("this chat cannot research; use `harness research`")
     question = _unquoted(rest)
-    found = chat.research(question)
+    found = chat.services.research(question)
     warning = ""
     if found.report is not None:
         report = found.report.markdown()
@@ -209,8 +206,7 @@ def _help(_chat: Chat, rest: str) -> Outcome:
     return Help(tuple((each.usage, each.meaning) for each in COMMANDS.values()))
 
 
-def _quit(_chat: Chat, rest: str) -> Outcome:
-    _check_no_arguments("quit", rest)
+def _quit(_chat: Chat, _rest: str) -> Outcome:
     return Quit()
 
 
@@ -220,11 +216,6 @@ def _unquoted(text: str) -> str:
     if closing and len(text) > 1 and text.endswith(closing) and text.count(closing) == 1 + (closing == text[0]):
         return text[1:-1].strip()
     return text
-
-
-def _check_no_arguments(name: str, rest: str) -> None:
-    if rest:
-        raise InvalidInput(f"/{name} takes no argument, not {shorten(one_line(rest), 40)!r}")
 
 
 def _usage(name: str) -> str:
@@ -239,15 +230,40 @@ def _wrong(name: str) -> InvalidInput:
 _ALL = (
     Command(
         "research", "/research QUESTION", "Research a question: a cited report, stored as an exchange.", _research,
-        examples=("/research How does SQLite's write-ahead log work?",),
+        takes="text", examples=("/research How does SQLite's write-ahead log work?",),
     ),
     Command(
-        "vadd", "/vadd TEXT", "Store a text; a long one is split into passages.", _vadd, needs_memory=True,
+        "web", "/web QUERY", "Search through the cache, and add the results to the context of this conversation.",
+        context_commands.web, takes="text", examples=("/web sqlite write-ahead log checkpoint",),
+    ),
+    Command(
+        "url", "/url ADDRESS", "Read a page through the cache, and add its text to the context of this conversation.",
+        context_commands.url, takes="text", examples=("/url https://sqlite.org/wal.html",),
+    ),
+    Command(
+        "showcontext", "/showcontext [MESSAGE]", "Show what the model would get, with the memories that fit a message.",
+        context_commands.showcontext, examples=("/showcontext", "/showcontext when is staging restarted"),
+    ),
+    Command(
+        "model", "/model [NAME]", "Show the language model, or change it for this chat.", context_commands.model,
+        examples=("/model", "/model qwen3"),
+    ),
+    Command(
+        "config", "/config [NAME]", "Show the settings that are not at their defaults, or those that begin with a "
+        "name; secrets are hidden.", context_commands.config, examples=("/config", "/config model"),
+    ),
+    Command(
+        "clear", "/clear", "Clear the screen, and start a new conversation without this one's context; what is "
+        "stored stays.", context_commands.clear, takes="nothing",
+    ),
+    Command(
+        "vadd", "/vadd TEXT", "Store a text; a long one is split into passages.", _vadd, takes="text",
+        needs_memory=True,
         examples=("/vadd The staging server is restarted every Monday at 6.",),
     ),
     Command(
         "vdoc", "/vdoc PATH", "Store a document: a file, or docs:NAME from the documents folder.", _vdoc,
-        needs_memory=True, examples=("/vdoc ~/notes/retries.md", "/vdoc docs:handbook.pdf"),
+        takes="text", needs_memory=True, examples=("/vdoc ~/notes/retries.md", "/vdoc docs:handbook.pdf"),
     ),
     Command(
         "vquery", '/vquery "TEXT" [K]', f"Search the memory; K results (default {DEFAULT_RESULTS}).", _vquery,
@@ -255,7 +271,7 @@ _ALL = (
     ),
     Command(
         "vget", "/vget ID | session | thread", "Show the full text of an exchange, a passage, a session or a "
-        "thread; or of this session or thread.", _vget, needs_memory=True,
+        "thread; or of this session or thread.", _vget, takes="text", needs_memory=True,
         examples=("/vget 3f2a91bc", "/vget thread", "/vget session 77aa01de"),
     ),
     Command(
@@ -263,9 +279,12 @@ _ALL = (
         needs_memory=True, examples=("/vdelete 3f2a91bc",),
     ),
     Command(
-        "vstats", "/vstats", "Show how much is stored, where, and the embedding model.", _vstats, needs_memory=True,
+        "vstats", "/vstats", "Show how much is stored, where, and the embedding model.", _vstats, takes="nothing",
+        needs_memory=True,
     ),
-    Command("threads", "/threads", "List the threads, the last used first.", _threads, needs_memory=True),
+    Command(
+        "threads", "/threads", "List the threads, the last used first.", _threads, takes="nothing", needs_memory=True,
+    ),
     Command(
         "continue", "/continue THREAD", "Continue an earlier thread in a new session.", continue_thread,
         needs_memory=True, examples=("/continue 3f2a91bc",),
@@ -276,6 +295,6 @@ _ALL = (
         needs_memory=True, examples=("/context summary", "/context off"),
     ),
     Command("help", "/help [COMMAND]", "Show the commands, or one with examples.", _help, examples=("/help vquery",)),
-    Command("quit", "/quit", "End the chat; so does Ctrl-D.", _quit),
+    Command("quit", "/quit", "End the chat; so does Ctrl-D.", _quit, takes="nothing"),
 )  # fmt: skip
 COMMANDS = {command.name: command for command in _ALL}

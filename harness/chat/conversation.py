@@ -11,17 +11,19 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from msgspec import Struct
 
 from harness.chat.exchanges import MAX_MESSAGE, MAX_PRIOR, Exchange, MemoryMatch, iso, new_id
-from harness.chat.prompt import own_words, prompt_for
+from harness.chat.lookups import ChatServices, LookedUpText, added
+from harness.chat.prompt import Prompt, own_words, prompt_for
 from harness.core.text import clean
 from harness.errors import HarnessError, InvalidInput, ModelError
 from harness.ports import NOTHING, Completion, LanguageModel, Message
 
 if TYPE_CHECKING:
     from harness.chat.conversation_memory import Memory
-    from harness.research.result import Research
 
 CUT = "[cut off here]"
 """Last line of an answer that was stopped or that the model did not finish."""
+
+NO_SERVICES = ChatServices()
 
 MAX_REPORT = 50_000
 """Characters of a report that are stored in memory."""
@@ -34,13 +36,14 @@ class ChatResponse(Struct, frozen=True):
     `whole`, reached the maximum `length`, was `stopped` by the user, `failed` in the middle, or there is `no model`.
 
     `context` are the memories in the prompt (without a model, those found), best first. `warnings` describe failures,
-    one line each.
+    one line each. `looked_up` is the number of texts in the prompt that commands looked up.
     """
 
     text: str
     ending: Ending
     context: tuple[MemoryMatch, ...] = ()
     warnings: tuple[str, ...] = ()
+    looked_up: int = 0
 
 
 class EchoModel:
@@ -67,9 +70,9 @@ class EchoModel:
 
 class Chat:
     """Conversation in one thread. Each exchange is stored if there is a `memory` and `remembers` is true;
-    `why_no_memory` is the user's message if there is none. `research` runs a research; `None` if unavailable.
+    `why_no_memory` is the user's message if there is none. `services` are what commands may call.
 
-    `budget` is the estimated size of the prompt in tokens.
+    `budget` is the estimated size of the prompt in tokens. `looked_up` are texts that commands added to the context.
     """
 
     def __init__(
@@ -79,7 +82,7 @@ class Chat:
         *,
         why_no_memory: str = "",
         remembers: bool = True,
-        research: "Callable[[str], Research] | None" = None,
+        services: ChatServices = NO_SERVICES,
         budget: int = 3_000,
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -87,10 +90,10 @@ class Chat:
         self.memory = memory
         self.why_no_memory = why_no_memory
         self.remembers = remembers
-        self.research = research
+        self.services = services
         self.retrieves = True
         self.context: tuple[MemoryMatch, ...] = ()
-        self._budget = budget
+        self.budget = budget
         self._clock = clock
         self.begin(new_id())
 
@@ -101,6 +104,7 @@ class Chat:
         self.continuation = continuation
         self.earlier = list(earlier)
         self.context = ()
+        self.looked_up: list[LookedUpText] = []
 
     def now(self) -> float:
         """Return the time, in seconds since the epoch."""
@@ -115,6 +119,15 @@ class Chat:
         if self.memory is None:
             raise InvalidInput(self.why_no_memory or "there is no memory")
         return self.memory
+
+    def add_texts(self, texts: Sequence[LookedUpText]) -> None:
+        """Add texts to the context of the next messages, until the conversation is cleared."""
+        self.looked_up = added(self.looked_up, texts)
+
+    def prompt_with(self, text: str) -> tuple[Prompt, tuple[str, ...]]:
+        """Return the prompt of a message, and warnings, without sending it; an empty text searches no memories."""
+        found, warnings = self._recalled(text) if text else ((), ())
+        return prompt_for(text, self.earlier, found, self.budget, self.looked_up), warnings
 
     def say(self, text: str, on_text: Callable[[str], None]) -> ChatResponse:
         """Send a message; `on_text` gets the answer in pieces. An answer that the user stops (`KeyboardInterrupt`) or
@@ -132,12 +145,12 @@ class Chat:
         if self.model is None:
             self.context = found
             return ChatResponse("", "no model", found, warnings)
-        prompt = prompt_for(text, self.earlier, found, self._budget)
+        prompt = prompt_for(text, self.earlier, found, self.budget, self.looked_up)
         self.context = prompt.context
         answer, ending, failure = self._answer(self.model, prompt.messages, on_text)
         stored = answer if ending == "whole" else f"{answer}\n\n{CUT}"
         warnings += tuple(filter(None, (failure, self.note(text, stored))))
-        return ChatResponse(answer, ending, prompt.context, warnings)
+        return ChatResponse(answer, ending, prompt.context, warnings, prompt.looked_up)
 
     def note(self, user: str, assistant: str) -> str:
         """Add an exchange to the conversation and the memory; return a warning if storing it failed, else ""."""

@@ -61,15 +61,12 @@ def ask(
 
 def _answered(app: "App", named: str, words: str, flags: Flags) -> "Research":
     """Research the question with the settings of the run."""
-    from harness.core.sub_questions import follow_up
-    from harness.research.resume import resumed_start
+    from harness.research.resume import follow_up_start
     from harness.research.run_names import run_named
 
     run = run_named(app.store, app.identity.tenant, named)
-    record = app.cache.runs.get(run)
     given: dict[str, Any] = {name: value for name, value in flags.items() if value is not None}
-    _, settings = resumed_start(record, run, app.settings, given, local=app.identity.local)
-    question = follow_up(str(record["question"]), words)
-    changed = {name: getattr(settings, name) for name in settings.__struct_fields__}
-    with app.serving(app.identity, **changed) as serving:
+    record, local = app.cache.runs.get(run), app.identity.local
+    question, changes = follow_up_start(record, run, words, app.settings, given, local=local)
+    with app.serving(app.identity, **changes) as serving:
         return serving.researcher(question=question).run(question)

@@ -142,7 +142,13 @@ def report(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Print and draw the experiments of a loop."""
+    """Print and draw the experiments of a loop.
+
+    \b
+    Examples:
+      harness autoresearch report
+      harness autoresearch report last --png scores.png
+    """
     from harness_evals.charts import write_png
 
     journal = _journal(session, loop)
@@ -167,7 +173,12 @@ def confirm(
     runner: RunnerOptions,
     as_json: JsonOption = False,
 ) -> None:
-    """Test what a loop kept on further tasks, which no experiment used."""
+    """Test what a loop kept on further tasks, which no experiment used.
+
+    \b
+    Example:
+      harness autoresearch confirm last --tasks-dir web
+    """
     from harness_evals.confirming import confirm as confirmed
     from harness_evals.space import code_of
     from harness_evals.suite import settings_for
@@ -204,7 +215,12 @@ def apply(
         bool, typer.Option("--unconfirmed", help="Apply it although no test on further tasks confirms it.")
     ] = False,
 ) -> None:
-    """Put what a loop kept into your configuration and your checkout."""
+    """Put what a loop kept into your configuration and your checkout.
+
+    \b
+    Example:
+      harness autoresearch apply last
+    """
     from harness_evals.applying import apply_settings
     from harness_evals.space import code_of
 

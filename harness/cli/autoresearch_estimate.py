@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.core.durations import UNITS, spelled
+from harness.core.durations import in_words
 from harness.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -40,7 +40,8 @@ def estimates(
     live = "with live calls in every run" if options.fresh else "live calls only for what is not cached"
     confirming = sum(runs for task, runs in times if task.split == "confirm")
     further = f", and {confirming:,} on the split confirm if every experiment seems better" if confirming else ""
-    yield f"at most {loop.runs_left:,} runs{further}; about {_rough(loop.runs_left * usual)} in all; {live}"
+    long = in_words(max(1, round(loop.runs_left * usual)))
+    yield f"at most {loop.runs_left:,} runs{further}; about {long} in all; {live}"
     parts = list[str]()
     space = {name: tuple(values) for name, values in loop.begun.space.items()}
     if (reports := most_for_reports(settings, times, space)) is not None:
@@ -81,9 +82,3 @@ def _said(most: "Estimate", what: str, tasks: int = 0) -> str:
     else:
         source = " (by earlier runs)"
     return f"at most {most.tokens:,} tokens of {most.model} for {what}{cost}{source}"
-
-
-def _rough(seconds: float) -> str:
-    """Return a duration, in minutes if it is longer than ten."""
-    minute = UNITS["m"]
-    return spelled(max(1.0, round(seconds)) if seconds <= 10 * minute else round(seconds / minute) * minute)

@@ -21,11 +21,18 @@ class LoopOptions(Options):
         typer.Option(
             "--surface",
             metavar="LIST",
+            autocompletion=completion.choices(("settings", "prompts", "rules", "code"), several=True),
             help="What experiments may change: settings, prompts, rules, code; several with commas.",
         ),
     ] = "settings"
     proposer: Annotated[
-        str, typer.Option("--proposer", metavar="NAME", help=f"How to propose experiments: {', '.join(PROPOSERS)}.")
+        str,
+        typer.Option(
+            "--proposer",
+            metavar="NAME",
+            help=f"How to propose experiments: {', '.join(PROPOSERS)}.",
+            autocompletion=completion.choices(PROPOSERS),
+        ),
     ] = "hillclimb"
     space: Annotated[
         Path | None, typer.Option("--space", metavar="FILE", help="Search space: a YAML file of settings and values.")
@@ -35,6 +42,7 @@ class LoopOptions(Options):
         typer.Option(
             "--keep-rule",
             metavar="RULE",
+            autocompletion=completion.choices(("significant", "gain")),
             help="significant: keep what is shown to be better. gain: also keep, unconfirmed, gains above --delta.",
         ),
     ] = "significant"

@@ -8,6 +8,7 @@ import typer
 from msgspec import to_builtins
 
 from harness.cli.output import wrapped
+from harness.cli.tables import Column, print_table
 
 if TYPE_CHECKING:
     from harness_evals.journal import Confirmation, Experiment, Journal, NoiseFloor
@@ -38,18 +39,21 @@ def confirmation_line(found: "Confirmation") -> str:
 
 
 def print_journal(journal: "Journal") -> None:
-    """Print the experiments of a loop, the chart, and what they show."""
+    """Print the experiments of a loop, the chart if the extra `[charts]` is installed, and what they show."""
     from harness_evals.charts import terminal_chart
     from harness_evals.journal import COLUMNS, row_of
-    from tabulate import tabulate
+
+    from harness.settings.extras import install_message, is_installed
 
     width = min(shutil.get_terminal_size().columns, MAX_WIDTH)
     if journal.noise_floor is not None:
         typer.echo(wrapped(floor_line(journal.noise_floor), width))
     named = [dict(zip(COLUMNS, row_of(each), strict=True)) for each in journal.experiments]
-    rows = [[each["experiment"], *(each[name] for name in SHOWN_COLUMNS)] for each in named]
-    headers = ("", *SHOWN_COLUMNS)
-    typer.echo(tabulate(rows, headers=headers, disable_numparse=True) if rows else "no experiments yet")
+    rows = [[str(each[name]) for name in ("experiment", *SHOWN_COLUMNS)] for each in named]
+    if rows:
+        print_table((Column("#", "right"), *map(Column, SHOWN_COLUMNS)), rows)
+    else:
+        typer.echo("no experiments yet")
     for each in journal.experiments:
         typer.echo(wrapped(f"{each.number}. {_what(each)}", width, "   "))
         if changed := list(each.changed_tasks.items())[:CHANGED_SHOWN]:
@@ -58,7 +62,9 @@ def print_journal(journal: "Journal") -> None:
             typer.echo(wrapped(f"   {tasks}{more}", width, "   "))
         elif each.status in {"crash", "invalid", "inert"}:
             typer.echo(wrapped(f"   {each.status}: {each.reasons[0]}", width, "   "))
-    if chart := terminal_chart(journal.experiments, width, colour=sys.stdout.isatty()):
+    if not is_installed("charts"):
+        typer.echo(install_message("charts"), err=True)
+    elif chart := terminal_chart(journal.experiments, width, colour=sys.stdout.isatty()):
         from rich.text import Text
 
         from harness.cli.terminal.console import SafeConsole

@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from harness.cache.usage import CALL_SAVED, CALLED
+from harness.cli import completion
 from harness.cli.command_session import Session, with_session
 from harness.cli.options import DryRunOption, JsonOption, Options, OriginOption, YesOption, duration
 from harness.cli.output import consent, print_json
+from harness.cli.tables import Column, print_table
 from harness.cli.terminal import ExitCode
+from harness.core.freshness import TOOL_TTL_HOURS
 from harness.core.text import shorten
 from harness.errors import InvalidInput
 
@@ -17,6 +20,17 @@ if TYPE_CHECKING:
     from harness.cache.audit import Audited
     from harness.core.entries import Entry
 
+COLUMNS = (
+    Column("cache"),
+    Column("live", "right"),
+    Column("expired", "right"),
+    Column("total", "right"),
+    Column("oldest", rank=2),
+    Column("newest", rank=1),
+    Column("indexed", "right", rank=3),
+    Column("tail", "right", rank=3),
+    Column("no vector", "right", rank=2),
+)
 SHOWN = 10
 AUDITS = "audits"
 """A kind of `clear` that is not a cache and is deleted only by name."""
@@ -61,9 +75,6 @@ def stats(session: Session, origin: OriginOption = "own", as_json: JsonOption = 
         size = cache.maintenance.size() if app.identity.local else None  # with a token: other tenants share the file
     hits = {how: counted.get(how, 0) for how in CALL_SAVED}
     misses = sum(counted.get(how, 0) for how in CALLED)
-    from tabulate import tabulate
-
-    names = ("cache", "live", "expired", "total", "oldest", "newest", "indexed", "tail", "no vector")
     rows = [
         (
             each.table,
@@ -73,7 +84,7 @@ def stats(session: Session, origin: OriginOption = "own", as_json: JsonOption = 
         )
         for each in held
     ]
-    typer.echo(tabulate(rows, headers=names, stralign="right"))
+    print_table(COLUMNS, rows)
     lookups = sum(hits.values()) + misses
     typer.echo(f"\nhits: {', '.join(f'{number:,} {how}' for how, number in hits.items())}; misses: {misses:,}")
     on_disk = "" if size is None else f"; {size / 2**20:.1f} MB on disk in {database}"
@@ -96,6 +107,9 @@ class SelectOptions(Options):
         typer.Option(
             "--kind",
             metavar="KIND",
+            autocompletion=completion.choices(
+                ("search", "research", "pages", "completions", "tools", "runs", "audits", "all")
+            ),
             help="search, research, pages, completions, tools, runs, audits, or all except runs and audits.",
         ),
     ] = "all"
@@ -106,7 +120,13 @@ class SelectOptions(Options):
         str | None, typer.Option("--query", metavar="TEXT", help="Only entries of exactly this query.")
     ] = None
     cache_type: Annotated[
-        str | None, typer.Option("--type", metavar="TYPE", help="With --kind tools: only results of this cache type.")
+        str | None,
+        typer.Option(
+            "--type",
+            metavar="TYPE",
+            help="With --kind tools: only results of this cache type.",
+            autocompletion=completion.choices(TOOL_TTL_HOURS),
+        ),
     ] = None
     user: Annotated[
         str | None, typer.Option("--user", metavar="USER", help="With --kind tools: only results of this user.")

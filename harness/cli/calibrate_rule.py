@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from harness.core.equivalence import Rule
 
 BATCH = 256
-LAXEST = 0.05
-"""Share of wrong answers whose shipped threshold is the lowest that is ever used."""
 
 
 def calibrated_rule(
@@ -46,6 +44,7 @@ def _calibrated(
     app: "App", labelled: Sequence[LabelledPair], max_wrong_of_served: float | None, name: str
 ) -> "tuple[Calibration, Rule]":
     """Return the calibration and the rule that follows from it; `name` describes the pairs."""
+    from harness.cache.acceptance_rule import LAXEST
     from harness.core.calibration import calibrate as calibrated
     from harness.core.equivalence import rule_for
 

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from harness.cli import completion
 from harness.cli.command_session import Session, with_session
 from harness.cli.options import Flags, Options, SettingOptions
 from harness.cli.terminal import ExitCode
@@ -40,7 +41,12 @@ def chat(
     ],
     continued: Annotated[
         str | None,
-        typer.Option("--continue", metavar="THREAD", help="Continue a thread, by its id or the start of it."),
+        typer.Option(
+            "--continue",
+            metavar="THREAD",
+            help="Continue a thread, by its id or the start of it.",
+            autocompletion=completion.stored("threads"),
+        ),
     ] = None,
     no_memory: Annotated[
         bool, typer.Option("--no-vector-store", help="Neither remember this conversation nor look up earlier ones.")
@@ -53,8 +59,9 @@ def chat(
     """Talk with a language model that has a memory.
 
     Every exchange is stored on this machine. Memories that fit a later question are added to it, marked as memory.
-    /help in the chat lists its commands: research a question, remember texts and documents, find, show and delete
-    memories, continue an earlier thread. Without a model, the chat only shows memories.
+    /help in the chat lists its commands: research a question, search the web or read a page into the context, remember
+    texts and documents, find, show and delete memories, continue an earlier thread, change the model. Without a model,
+    the chat only shows memories.
 
     Ctrl-C stops a reply and keeps its text so far; Ctrl-D exits. From a pipe, every line is a message or a command.
 
@@ -74,7 +81,8 @@ def chat(
     from harness.cli.chat_session import converse
 
     with session.app(flags) as app:
-        code = converse(app, continued, no_memory=no_memory, dummy=dummy, quiet=session.quiet)
+        settings = session.load(**flags).describe()
+        code = converse(app, continued, no_memory=no_memory, dummy=dummy, quiet=session.quiet, settings=settings)
     if code != ExitCode.OK:
         raise typer.Exit(code)
 

@@ -41,6 +41,8 @@ class ChatCompleter(Completer):
             "vdelete": self._of_exchanges,
             "continue": self._of_threads,
             "context": lambda begun: self._of_words(("on", "off", "summary"), begun),
+            "model": lambda begun: self._of_words(self._models(), begun),
+            "config": lambda begun: self._of_words((each.name for each in chat.services.settings), begun),
             "help": lambda begun: self._of_words(COMMANDS, begun),
         }
 
@@ -62,6 +64,14 @@ class ChatCompleter(Completer):
         complete = self._arguments.get(name.lower())
         if complete is not None:
             yield from complete(begun.lstrip())
+
+    def _models(self) -> Iterator[str]:
+        """Yield the model in use, and those that have a price."""
+        if self._chat.model is not None:
+            yield self._chat.model.name
+        for each in self._chat.services.settings:
+            if each.name == "model_prices":
+                yield from (part.partition("=")[0].strip() for part in each.value.split(",") if "=" in part)
 
     def _of_words(self, words: Iterable[str], begun: str) -> Iterator[Completion]:
         return (Completion(word, -len(begun)) for word in words if word.startswith(begun))

@@ -8,20 +8,25 @@ from typing import TYPE_CHECKING, Any, assert_never
 import typer
 
 from harness.chat.command_results import (
+    Cleared,
     Context,
     Continued,
     Help,
     MemoryDetails,
     Notice,
     Outcome,
+    PromptView,
     QueryResults,
     Researched,
+    SettingList,
     Statistics,
     Stored,
+    TextsAdded,
     ThreadList,
 )
 from harness.chat.conversation import ChatResponse
 from harness.chat.exchanges import Exchange, MemoryMatch, Remembered, ThreadInfo, seconds_of
+from harness.chat.prompt import estimated_tokens
 from harness.cli.chat_stream import PlainReply, StreamedReply
 from harness.cli.report import summary
 from harness.core.freshness import age_in_words
@@ -36,6 +41,8 @@ MAX_WIDTH = 100
 SHORT_ID = 8
 EXCERPT = 300
 """Characters of a message in a list of results."""
+MAX_CONTEXT = 12_000
+"""Characters of one message that /showcontext shows."""
 TITLE = 120
 """Characters of a thread's title."""
 LOADED_SHOWN = 5
@@ -75,6 +82,11 @@ class Screen:
             from rich.text import Text
 
             self.console.print(Padding(Text(text, style=style), (0, 0, 0, indent)), width=self.width)
+
+    def clear(self) -> None:
+        """Clear the terminal; nothing in a pipe."""
+        if not self.plain:
+            self.console.clear()
 
     def note(self, text: str) -> None:
         """Show a side remark: dimmed, or on standard error; nothing if quiet."""
@@ -149,6 +161,9 @@ def show_reply(screen: Screen, reply: ChatResponse) -> None:
         similar = ", ".join(f"{match.similarity:.2f}" for match in reply.context)
         many = "memory" if len(reply.context) == 1 else "memories"
         screen.note(f"with {len(reply.context)} {many} (similarity {similar}); /context summary shows them")
+    if reply.looked_up:
+        texts = "1 text" if reply.looked_up == 1 else f"{reply.looked_up} texts"
+        screen.note(f"with {texts} that /web and /url looked up; /showcontext shows them")
 
 
 def _show_without_model(screen: Screen, matches: Sequence[MemoryMatch]) -> None:
@@ -310,6 +325,50 @@ def _show_context(screen: Screen, context: Context) -> None:
     screen.line(f"Lookup of memories is {state} (strategy {context.how}); /context on and /context off change it.")
 
 
+def _show_added(screen: Screen, result: TextsAdded) -> None:
+    for number, text in enumerate(result.found.texts, start=1):
+        screen.panel(f"{number} · {shorten(text.title, TITLE)}", shorten(text.text, EXCERPT), shorten(text.url, TITLE))
+    screen.note(result.found.summary)
+    if result.found.texts and result.has_model:
+        screen.note(f"{result.total} in the context of this conversation; /showcontext shows it, /clear empties it")
+    elif result.found.texts:
+        screen.note("no model reads them; /model NAME chooses one")
+
+
+def _show_settings(screen: Screen, listed: SettingList) -> None:
+    for each in listed.settings:
+        screen.line(f"{each.name}: {shorten(each.value, EXCERPT)}  ({each.origin})")
+    if len(listed.settings) == 1:
+        screen.note(listed.settings[0].help)
+    if listed.others:
+        screen.note(f"{listed.others} others have their defaults; /config NAME shows them, `harness config` all")
+
+
+def _show_cleared(screen: Screen, cleared: Cleared) -> None:
+    screen.clear()
+    screen.line(cleared.text)
+
+
+def _show_prompt(screen: Screen, view: PromptView) -> None:
+    for warning in view.warnings:
+        screen.warn(warning)
+    total = 0
+    for message in view.prompt.messages:
+        tokens = estimated_tokens(message["content"])
+        total += tokens
+        if not message["content"]:
+            continue
+        body = clean(message["content"], MAX_CONTEXT)
+        rest = len(message["content"]) - MAX_CONTEXT
+        screen.panel(message["role"], body, f"about {tokens:,} tokens" + (f"; {rest:,} more characters" * (rest > 0)))
+    screen.line(
+        f"About {total:,} of {view.budget:,} tokens (context_tokens); exchanges: {view.prompt.turns}, "
+        f"memories: {len(view.prompt.context)}, texts of /web and /url: {view.prompt.looked_up}."
+    )
+    if not view.searched:
+        screen.note("memories are searched for each message; /showcontext MESSAGE shows those of one")
+
+
 def _show_help(screen: Screen, listed: Help) -> None:
     for usage, meaning in listed.lines:
         screen.line(usage, "bold")
@@ -330,5 +389,9 @@ _SHOWN: Mapping[type, Callable[[Screen, Any], None]] = {
     Continued: _show_continued,
     Researched: _show_research,
     Context: _show_context,
+    TextsAdded: _show_added,
+    SettingList: _show_settings,
+    Cleared: _show_cleared,
+    PromptView: _show_prompt,
     Help: _show_help,
 }

@@ -1,45 +1,67 @@
 """One run of `harness chat`: answers lines from a terminal or from a pipe, one after another."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from harness.chat.command_results import Quit
 from harness.chat.commands import continue_thread, is_command, run_command
 from harness.chat.conversation import Chat, EchoModel
 from harness.chat.exchanges import MAX_MESSAGE
+from harness.chat.lookups import ChatServices, LookedUpText, Lookups, SettingInUse
 from harness.cli.chat_screen import Screen, show, show_reply
+from harness.cli.read import page_summary
+from harness.cli.search_command import search_summary
 from harness.cli.terminal import ExitCode, exit_code
 from harness.cli.terminal.progress import ProgressBars
 from harness.errors import HarnessError, InvalidInput, StoreError
 from harness.ports import LanguageModel
+from harness.settings.extras import require_extra
 
 if TYPE_CHECKING:
     from prompt_toolkit.history import History
 
     from harness.app import App
     from harness.chat import Memory
+    from harness.settings.loading import Described
 
 HISTORY = "chat_history"
+WEB_RESULTS = 5
+"""Results of /web that become part of the context."""
 DISABLED = "the memory of conversations is disabled ({why}); to enable it, {how}, and start the chat again"
 
 
-def converse(app: "App", continued: str | None, *, no_memory: bool, dummy: bool, quiet: bool) -> int:
-    """Hold a conversation, in the thread `continued` if it is given; return the exit code.
+def converse(
+    app: "App",
+    continued: str | None,
+    *,
+    no_memory: bool,
+    dummy: bool,
+    quiet: bool,
+    settings: "Sequence[Described]" = (),
+) -> int:
+    """Hold a conversation, in the thread `continued` if it is given; return the exit code. `settings` are those that
+    /config shows.
 
     Raises:
-        HarnessError: an unusable setting, no such thread.
+        HarnessError: an unusable setting, no such thread, or the extra `[chat]` is missing on a terminal.
     """
     screen = Screen(plain=not (sys.stdin.isatty() and sys.stdout.isatty()), quiet=quiet)
+    if not screen.plain:
+        require_extra("chat")
     if isinstance(app.progress, ProgressBars):
         screen.settle = app.progress.stop
-    talk = conversation(app, screen, no_memory=no_memory, dummy=dummy)
+    talk = conversation(app, screen, no_memory=no_memory, dummy=dummy, settings=settings)
     if continued is not None:
         show(screen, continue_thread(talk, continued))
     return _from_pipe(talk, screen) if screen.plain else _on_terminal(talk, screen, app, kept=not dummy)
 
 
-def conversation(app: "App", screen: Screen, *, no_memory: bool, dummy: bool) -> Chat:
+def conversation(
+    app: "App", screen: Screen, *, no_memory: bool, dummy: bool, settings: "Sequence[Described]" = ()
+) -> Chat:
     """Return a new conversation with the model and memory of the settings; show a note for each that is missing."""
     memory, why = _memory(app, no_memory=no_memory)
     if memory is not None:
@@ -59,8 +81,38 @@ def conversation(app: "App", screen: Screen, *, no_memory: bool, dummy: bool) ->
         memory,
         why_no_memory=why,
         remembers=not dummy,
-        research=lambda question: app.researcher(question=question).run(question),
+        services=_services(app, settings),
         budget=app.settings.context_tokens,
+    )
+
+
+def _services(app: "App", settings: "Sequence[Described]") -> ChatServices:
+    """Return what the commands of a chat may call."""
+
+    def search(query: str) -> Lookups:
+        found, results = app.search(query)
+        texts = [LookedUpText(*(str(each.get(name, "")) for name in ("title", "href", "body"))) for each in results]
+        return Lookups(tuple(texts[:WEB_RESULTS]), "; ".join(map(search_summary, found)))
+
+    def read(url: str) -> Lookups:
+        answer = app.cache.pages.answer(url, app.sources.reader, ttl=app.settings.page_ttl)
+        page = answer.value
+        return Lookups((LookedUpText(page.title or page.url, page.url, page.text),), page_summary(answer))
+
+    def model_named(name: str) -> LanguageModel:
+        if app.settings.offline:
+            raise InvalidInput("offline: no model answers; start the chat without --offline")
+        model = app.models.with_settings(replace(app.settings, model=name)).language_model
+        if model is None:
+            raise InvalidInput("this chat replays a snapshot without a model")
+        return model
+
+    return ChatServices(
+        research=lambda question: app.researcher(question=question).run(question),
+        search=search,
+        read=read,
+        model_named=model_named,
+        settings=[SettingInUse(each.name, each.value, each.origin, each.help) for each in settings],
     )
 
 

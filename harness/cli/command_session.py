@@ -20,20 +20,33 @@ if TYPE_CHECKING:  # it takes long to import, and `--help` needs none
     from harness.app import App
 
 
+COMMON = "Options of every command"
+"""Heading in the help."""
+
+
 class CommonOptions(Options):
     """Options of every command."""
 
     config: Annotated[
-        Path | None, typer.Option("--config", metavar="FILE", help="Read settings from this YAML file.")
+        Path | None,
+        typer.Option("--config", metavar="FILE", help="Read settings from this YAML file.", rich_help_panel=COMMON),
     ] = None
     data_dir: Annotated[
-        Path | None, typer.Option("--data-dir", metavar="DIR", help="Use this directory for all data.")
+        Path | None,
+        typer.Option("--data-dir", metavar="DIR", help="Use this directory for all data.", rich_help_panel=COMMON),
     ] = None
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Log hits and misses to standard error.")] = False
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Print no progress and no summary to standard error.")
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Log hits and misses to standard error.", rich_help_panel=COMMON)
     ] = False
-    debug: Annotated[bool, typer.Option("--debug", help="Log everything, and show tracebacks.")] = False
+    quiet: Annotated[
+        bool,
+        typer.Option(
+            "--quiet", "-q", help="Print no progress and no summary to standard error.", rich_help_panel=COMMON
+        ),
+    ] = False
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Log everything, and show tracebacks.", rich_help_panel=COMMON)
+    ] = False
 
 
 class Session:
@@ -82,6 +95,7 @@ class Session:
                 ),
                 progress=bars,
             ) as app:
+                app.loaded = loaded
                 yield app
 
     def end_progress(self) -> None:

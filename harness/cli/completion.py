@@ -1,28 +1,36 @@
-"""Completion in the shell: ids of runs, evaluations and loops, engines, names of tasks.
+"""Completion in the shell: ids and names of entries, engines, tasks, and the choices of options.
 
 It is quick, changes nothing, and completes nothing on an error. Some shells (zsh) evaluate the texts, so they are
 reduced to letters, digits and a few signs.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import typer
 
 from harness.core.search_engines import ENGINES
 from harness.core.text import one_line, shorten
 
+if TYPE_CHECKING:
+    from harness.storage.recent import Kind
+
 Completions: TypeAlias = list[tuple[str, str]]
 
-MAX_RUNS = 50
+MAX_FOUND = 50
+"""Values to complete, the newest."""
+MAX_READ = 1_000
+"""Rows to look at for those that begin as the word does."""
 MAX_HELP = 60
 MAX_HEAD = 4_000
 """Characters at the start of a task's file that may have its id."""
 
 _ID = re.compile(r"[\w.-]{1,100}", re.ASCII)
+_VALUE = re.compile(r"[\w.:/~%+=@,-]{1,200}", re.ASCII)
+"""A value that no shell changes or runs."""
 _TASK_ID = re.compile(r"^id:\s*([\w.-]+)\s*$", re.ASCII | re.MULTILINE)
 _UNSAFE = re.compile(r"[^\w .,?!+-]")
 
@@ -43,17 +51,37 @@ def _never_failing(complete: Completer) -> Completer:
     return safe
 
 
-@_never_failing
-def runs(ctx: typer.Context, incomplete: str) -> Completions:
-    """Complete the id of a run, newest first, with its question."""
-    from harness.settings import load
-    from harness.storage.recent import recent_runs
+def stored(kind: "Kind") -> Completer:
+    """Return a completion of the ids of what the database holds, newest first, each with its title."""
 
-    settings = load({"data_dir": ctx.params.get("data_dir")}, config=ctx.params.get("config")).settings
-    if settings.store or settings.token:  # a server or a token to check: too slow for completion
-        return []
-    found = recent_runs(settings.data_dir / "harness.db", "default", MAX_RUNS)
-    return [(run, question) for run, question in found if _ID.fullmatch(run) and run.startswith(incomplete)]
+    @_never_failing
+    def complete(ctx: typer.Context, incomplete: str) -> Completions:
+        from harness.settings import load
+        from harness.storage.recent import recent
+
+        settings = load({"data_dir": ctx.params.get("data_dir")}, config=ctx.params.get("config")).settings
+        if settings.store or settings.token:  # a server or a token to check: too slow for completion
+            return []
+        found = recent(settings.data_dir / "harness.db", kind, "default", MAX_READ)
+        return [pair for pair in found if _VALUE.fullmatch(pair[0]) and pair[0].startswith(incomplete)][:MAX_FOUND]
+
+    return complete
+
+
+def choices(values: Iterable[str], *, several: bool = False) -> Completer:
+    """Return a completion of one of these values; `several`: of the last one in a list separated by commas."""
+
+    @_never_failing
+    def complete(ctx: typer.Context, incomplete: str) -> Completions:  # noqa: ARG001
+        before, comma, begun = incomplete.rpartition(",") if several else ("", "", incomplete)
+        known = before.split(",")
+        found = [each for each in values if each.startswith(begun) and each not in known]
+        return [(f"{before}{comma}{each}", "") for each in found]
+
+    return complete
+
+
+runs = stored("runs")
 
 
 @_never_failing
@@ -103,4 +131,4 @@ def _newest(ctx: typer.Context, folder: str, incomplete: str) -> list[Path]:
 
     settings = load({"data_dir": ctx.params.get("data_dir")}, config=ctx.params.get("config")).settings
     found = (path for path in (settings.data_dir / folder).iterdir() if _ID.fullmatch(path.stem))
-    return sorted((path for path in found if path.name.startswith(incomplete)), reverse=True)[:MAX_RUNS]
+    return sorted((path for path in found if path.name.startswith(incomplete)), reverse=True)[:MAX_FOUND]

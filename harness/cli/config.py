@@ -7,6 +7,7 @@ import typer
 from harness.cli.command_session import Session, with_session
 from harness.cli.options import JsonOption
 from harness.cli.output import print_json
+from harness.cli.tables import Column, print_table
 
 
 @with_session
@@ -35,7 +36,5 @@ def config(
         values = {each.name: {"value": each.value, "origin": each.origin, "help": each.help} for each in described}
         print_json(values)
         return
-    from tabulate import tabulate
-
-    rows = [(each.name, each.value, each.origin) for each in described]
-    typer.echo(tabulate(rows, headers=("setting", "value", "from"), tablefmt="simple", disable_numparse=True))
+    rows = [(each.name, str(each.value), each.origin) for each in described]
+    print_table((Column("setting"), Column("value", least=20), Column("from", least=12)), rows)

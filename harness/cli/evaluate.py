@@ -134,7 +134,13 @@ def score(
     weights: WeightsOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Score an evaluation again, without running anything."""
+    """Score an evaluation again, without running anything.
+
+    \b
+    Examples:
+      harness eval score last
+      harness eval score last --weights weights.yaml
+    """
     from harness_evals import suite
 
     log = log_named(session, evaluation)
@@ -152,6 +158,11 @@ def check(
     """Check that tasks are well formed and their gold sources fit.
 
     Exits with 2 if something is wrong.
+
+    \b
+    Examples:
+      harness eval check
+      harness eval check --tasks-dir my-tasks
     """
     from harness_evals import tasks
     from harness_evals.task_checks import check_tasks

@@ -1,10 +1,9 @@
 """`harness eval list`, `show` and `compare`: evaluations, and what one task's run did."""
 
 import logging
-import shutil
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,6 +13,8 @@ from harness.cli import completion
 from harness.cli.command_session import Session, with_session
 from harness.cli.options import JsonOption
 from harness.cli.output import print_json
+from harness.cli.tables import Column, print_table
+from harness.core.durations import in_words
 from harness.errors import InvalidInput
 from harness.ports import NOTHING
 
@@ -23,8 +24,10 @@ if TYPE_CHECKING:
     from harness_evals.log import Log
     from harness_evals.suite import Summary
 
-WIDTH, FULL_WIDTH = 105, 200
-"""Columns of the table of scorers with a weight, and of that of all scorers."""
+LEFT = ("id", "finished")
+"""Columns of the list of evaluations that hold texts."""
+RANKS: Mapping[str, int] = MappingProxyType({"tokens": 1, "repeats": 2, "live calls": 2, "tasks": 3})
+"""Columns of the list of evaluations that a narrow terminal leaves out, the highest first."""
 
 LogArgument = Annotated[
     str,
@@ -50,7 +53,12 @@ RepeatOption = Annotated[int, typer.Option("--repeat", metavar="N", min=1, help=
 
 @with_session
 def list_(session: Session, as_json: JsonOption = False) -> None:
-    """List evaluations, newest first."""
+    """List evaluations, newest first.
+
+    \b
+    Example:
+      harness eval list
+    """
     from harness_evals import suite
     from harness_evals.log import logs_in
 
@@ -70,12 +78,15 @@ def list_(session: Session, as_json: JsonOption = False) -> None:
             "score": suite.summary(each).means.get("total"),
             "live calls": sum(outcome.cost.live_calls for outcome in each.outcomes),
             "tokens": sum(outcome.cost.tokens for outcome in each.outcomes),
-            "seconds": f"{sum(outcome.cost.seconds for outcome in each.outcomes):.1f}",
+            "time": in_words(sum(outcome.cost.seconds for outcome in each.outcomes)),
         }
         for each in logs
     ]
-    cells = [[_number(value) for value in each.values()] for each in told]
-    typer.echo(_listed(cells, tuple(told[0])) if told else "no evaluations yet; start one with `harness eval run`")
+    if told:
+        columns = [Column(name, "left" if name in LEFT else "right", rank=RANKS.get(name, 0)) for name in told[0]]
+        print_table(columns, [[_number(value) for value in each.values()] for each in told])
+    else:
+        typer.echo("no evaluations yet; start one with `harness eval run`")
 
 
 @with_session
@@ -167,7 +178,8 @@ def _compare_all(logs: "tuple[Log, Log]", *, as_json: bool) -> None:
     stages = suite.first_differences(*logs)
     rows = sorted(found.differences.items(), key=lambda each: each[1])
     cells = [(task, f"{value:+.3f}", (stages[task] or "none") if task in stages else "-") for task, value in rows]
-    typer.echo(_listed(cells, ("task", "difference", "first stage that differs")))
+    columns = (Column("task"), Column("difference", "right"), Column("first stage that differs", least=24))
+    print_table(columns, cells)
     typer.echo(
         f"\nmean difference {found.mean:+.4f} (95 % interval {found.low:+.4f} to {found.high:+.4f}), "
         f"p = {found.p:.3g}, {len(rows)} tasks"
@@ -213,12 +225,12 @@ def show_scores(log: "Log", objective: str = "", *, as_json: bool) -> None:
 
         print_json(evaluation_response(log.header.id, measured(log)).model_dump(mode="json"))
         return
-    typer.echo(_table(found, log.header.weights, weighed))
+    _print_scores(found, log.header.weights, weighed)
     typer.echo("\nweights: " + ", ".join(f"{name} {weight:g}" for name, weight in log.header.weights.items()))
     if weighed:
         typer.echo(f"objective: {log.header.objective}")
     cost = total_cost(outcome.cost for outcome in log.outcomes)
-    typer.echo(f"cost of all runs: {cost.live_calls:,} live calls, {cost.tokens:,} tokens, {cost.seconds:.1f} s")
+    typer.echo(f"cost of all runs: {cost.live_calls:,} live calls, {cost.tokens:,} tokens, {in_words(cost.seconds)}")
     if JUDGE in found.means:
         typer.echo(f"the judge has weight {JUDGE_WEIGHT:g} of the total, all others together {1 - JUDGE_WEIGHT:g}")
     for task in found.tasks:
@@ -228,20 +240,11 @@ def show_scores(log: "Log", objective: str = "", *, as_json: bool) -> None:
         typer.echo(f"not finished: continue with `{resume_command(log.header.id)}`")
 
 
-def _listed(rows: Sequence[Sequence[str]], headers: Sequence[str]) -> str:
-    from tabulate import tabulate
-
-    return tabulate(rows, headers=headers, disable_numparse=True)
-
-
-def _table(found: "Summary", weights: "Mapping[str, float]", weighed: "Mapping[str, float]" = NOTHING) -> str:
-    """Return the table of scores, objective and mean cost of a run; on a narrow terminal, only scorers with a weight,
-    or only the totals.
+def _print_scores(found: "Summary", weights: "Mapping[str, float]", weighed: "Mapping[str, float]" = NOTHING) -> None:
+    """Print the table of scores, objective and mean cost of a run; on a narrow terminal, only scorers with a weight, or
+    only the totals.
     """
     names = list(found.means) or ["total"]
-    columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else FULL_WIDTH
-    if columns < FULL_WIDTH:
-        names = [name for name in names if weights.get(name, 1.0)] if columns >= WIDTH else ["total"]
     scores = [{**task.values, "total": task.total} for task in found.tasks]
     means, errors = dict(found.means), dict(found.errors)
     if weighed:
@@ -253,10 +256,14 @@ def _table(found: "Summary", weights: "Mapping[str, float]", weighed: "Mapping[s
         [task.task, *(_number(each.get(name)) for name in names), *map(_short, costs), str(task.runs)]
         for task, each, costs in zip(found.tasks, scores, spent, strict=True)
     ]
-    rows.append(["mean", *(_number(means.get(name)) for name in names), *map(_short, _means(spent)), ""])
+    rows.append(
+        ["mean", *(_number(means.get(name)) for name in names), *map(_short, _means(spent or [[None] * 3])), ""]
+    )
     rows.append(["± s.e.", *(_number(errors.get(name)) for name in names), "", "", "", ""])
-    headers = ["task", *(name.replace("_", "\n") for name in names), "live\ncalls", "seconds", "tokens", "runs"]
-    return _listed(rows, headers)
+    ranks = {name: 1 if weights.get(name, 1.0) else 2 for name in names} | {"total": 0, "objective": 0}
+    scored = (Column(name.replace("_", "\n"), "right", rank=ranks[name]) for name in names)
+    spent_on = (Column(name, "right") for name in ("live\ncalls", "seconds", "tokens", "runs"))
+    print_table((Column("task"), *scored, *spent_on), rows)
 
 
 def _means(rows: "Sequence[Sequence[float | None]]") -> "Iterator[float | None]":

@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from harness.cli import completion
 from harness.cli.command_session import Session, with_session
 from harness.cli.options import JsonOption, OriginOption, in_words
 from harness.cli.output import print_json
+from harness.cli.tables import Cell, Column, Line, print_table
 from harness.core.freshness import age_in_words
 
 if TYPE_CHECKING:
@@ -24,7 +26,13 @@ def history(
         ),
     ] = None,
     source: Annotated[
-        str, typer.Option("--source", metavar="SOURCE", help="Only entries of: search, research, knowledge, or all.")
+        str,
+        typer.Option(
+            "--source",
+            metavar="SOURCE",
+            help="Only entries of: search, research, knowledge, or all.",
+            autocompletion=completion.choices(("search", "research", "knowledge", "all")),
+        ),
     ] = "all",
     since: Annotated[
         str,
@@ -67,28 +75,15 @@ def history(
 
 
 def _print(found: "list[HistoryEntry]", asked: bool) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-    from rich.text import Text
-
-    from harness.cli.terminal.console import SafeConsole
     from harness.research.run_record import RUN_ID
 
-    table = Table(box=SIMPLE_HEAD, padding=(0, 1), expand=False)
-    for name in (*(("Like",) if asked else ()), "When", "What"):
-        table.add_column(name, no_wrap=True)
-    table.add_column("Title", overflow="fold", ratio=1)
-    now = time.time()
+    now, rows = time.time(), list[tuple[Cell, ...]]()
     for each in found:
-        title = Text(each.title, style="bold")
-        if each.count > 1:
-            title.append(f"  {each.count} runs", style="not bold")
-        if each.expired:
-            title.append("  expired", style="not bold yellow")
+        marks = [f"{each.count} runs"] * (each.count > 1) + ["expired"] * each.expired
+        title = Line(" · ".join((each.title, *marks)), "bold")
         run = f"harness show {each.id}" if each.source == "research" and RUN_ID.fullmatch(each.id) else ""
-        for line in (each.snippet, each.url, run):
-            if line:
-                title.append(f"\n{line}", style="not bold dim")
+        details = [Line(line, "dim") for line in (each.snippet, each.url, run) if line]
         likeness = (f"{each.similarity:.3f}",) if asked else ()
-        table.add_row(*likeness, age_in_words(now - each.timestamp), each.source, title)
-    SafeConsole().print(table)
+        rows.append((*likeness, age_in_words(now - each.timestamp), each.source, (title, *details)))
+    like = (Column("like", "right"),) if asked else ()
+    print_table((*like, Column("when"), Column("what"), Column("title", least=30)), rows)

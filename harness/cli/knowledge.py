@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from harness.cli import completion
 from harness.cli.command_session import Session, with_session
 from harness.cli.groups import group
 from harness.cli.options import JsonOption, Options, YesOption, duration, in_words
-from harness.cli.output import consent, fitted, print_json
+from harness.cli.output import consent, print_json
+from harness.cli.tables import Column, print_table
 from harness.cli.terminal import ExitCode
 from harness.core.freshness import HOUR, age_in_words, is_expired
 from harness.core.text import shorten
@@ -35,7 +37,15 @@ Examples:
 """
 commands = group("knowledge", HELP)
 
-IdArgument = Annotated[str, typer.Argument(metavar="ID", help="Id of the document.", show_default=False)]
+IdArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="ID",
+        help="Id of the document.",
+        show_default=False,
+        autocompletion=completion.stored("documents"),
+    ),
+]
 UrlOption = Annotated[str | None, typer.Option("--source-url", metavar="URL", help="Address of its source.")]
 TagOption = Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="A tag; may repeat.")]
 AgentOption = Annotated[str | None, typer.Option("--agent", metavar="NAME", help="Name of its author.")]
@@ -83,7 +93,13 @@ class DocumentOptions(Options):
 
     file: Annotated[Path | None, typer.Option("--file", metavar="FILE", help="Read the content from a file.")] = None
     document_id: Annotated[
-        str | None, typer.Option("--id", metavar="ID", help="Update this document; fields not given stay.")
+        str | None,
+        typer.Option(
+            "--id",
+            metavar="ID",
+            help="Update this document; fields not given stay.",
+            autocompletion=completion.stored("documents"),
+        ),
     ] = None
     version: Annotated[
         int | None, typer.Option("--version", metavar="N", help="Update only if it is at this version.")
@@ -285,13 +301,11 @@ def _print_document(document: "KnowledgeDocument") -> None:
 def _print_table(
     documents: "Sequence[KnowledgeDocument]", named: "Callable[[KnowledgeDocument], str]", name: str
 ) -> None:
-    from tabulate import tabulate
-
     now = time.time()
     rows = [
         (
             named(document),
-            fitted(document.title, 60),
+            document.title,
             f"{document.confidence:g}",
             age_in_words(now - document.updated_at),
             "expired" if is_expired(document.expires_at, now, document.created_at) else "fresh",
@@ -299,5 +313,15 @@ def _print_table(
         )
         for document in documents
     ]
-    headers = (name, "title", "confidence", "updated", "state", "tags")
-    typer.echo(tabulate(rows, headers=headers, disable_numparse=True) if rows else "nothing is known yet")
+    if not rows:
+        typer.echo("nothing is known yet")
+        return
+    columns = (
+        Column(name),
+        Column("title", least=24),
+        Column("confidence", "right", rank=1),
+        Column("updated"),
+        Column("state"),
+        Column("tags", least=12, rank=2),
+    )
+    print_table(columns, rows)

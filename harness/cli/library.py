@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from harness.cli import completion
 from harness.cli.command_session import Session, with_session
 from harness.cli.groups import group
 from harness.cli.options import JsonOption, YesOption, duration, in_words
 from harness.cli.output import consent, print_json
+from harness.cli.tables import Column, Line, print_table
 from harness.cli.terminal import ExitCode
 from harness.core.freshness import NEVER, age_in_words
-from harness.core.keys import canonical_url, is_url
+from harness.core.keys import is_url
 from harness.core.text import clean, shorten
 from harness.errors import InvalidInput
 
@@ -36,7 +38,15 @@ Examples:
 """
 commands = group("library", HELP)
 
-UrlArgument = Annotated[str, typer.Argument(metavar="URL", help="Address of the source.", show_default=False)]
+UrlArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="URL",
+        help="Address of the source.",
+        show_default=False,
+        autocompletion=completion.stored("sources"),
+    ),
+]
 
 
 @commands.command()
@@ -86,7 +96,12 @@ def search(
 @commands.command()
 @with_session
 def stats(session: Session, as_json: JsonOption = False) -> None:
-    """Count the passages."""
+    """Count the passages.
+
+    \b
+    Example:
+      harness library stats
+    """
     from harness.server.responses.library_responses import library_stats
 
     with session.app() as app:
@@ -108,6 +123,10 @@ def index(session: Session) -> None:
     """Make the vectors of all passages now.
 
     Searches and researches make some of them at each start. An interrupted run continues at the next one.
+
+    \b
+    Example:
+      harness library index
     """
     with session.app() as app:
         added = app.library.index.update(app.progress, seconds=0)
@@ -148,7 +167,12 @@ def add(
 @commands.command()
 @with_session
 def show(session: Session, url: UrlArgument, as_json: JsonOption = False) -> None:
-    """Print the passages of one source. Exits with 1 if there are none."""
+    """Print the passages of one source. Exits with 1 if there are none.
+
+    \b
+    Example:
+      harness library show https://docs.python.org/3/reference/datamodel.html
+    """
     from harness.server.responses.library_responses import passages_response
 
     with session.app({"offline": True}) as app:
@@ -172,6 +196,10 @@ def forget(session: Session, url: UrlArgument, yes: YesOption = False) -> None:
 
     The cached pages and searches that contain them are deleted, too. `harness cache clear` deletes everything
     that was read.
+
+    \b
+    Example:
+      harness library forget https://example.org/outdated.html --yes
     """
     with session.app({"offline": True}) as app:
         app.identity.require("admin")
@@ -184,7 +212,12 @@ def forget(session: Session, url: UrlArgument, yes: YesOption = False) -> None:
 @commands.command()
 @with_session
 def export(session: Session) -> None:
-    """Print every passage as a line of JSON."""
+    """Print every passage as a line of JSON.
+
+    \b
+    Example:
+      harness library export > passages.jsonl
+    """
     import orjson
 
     from harness.core.text import printable_json
@@ -206,18 +239,9 @@ def _documents(app: "App", source: str) -> "Iterator[ReadDocument]":
     from harness.library import ReadDocument
 
     if is_url(source):
-        page = app.cache.pages.answer(source, app.sources.reader, ttl=app.settings.page_ttl).value
-        yield ReadDocument(
-            url=canonical_url(page.url),
-            title=page.title or page.url,
-            text=page.text,
-            source="page",
-            engine=app.sources.reader.name,
-            fetched_at=time.time(),
-            expires_at=NEVER,
-            page_starts=page.page_starts,
-            language=page.language,
-        )
+        from harness.server.library_reading import read_document
+
+        yield read_document(app, source)
         return
     if not Path(source).expanduser().exists():
         raise InvalidInput(f"no such file or folder: {source}; pass a path, or an address that begins with https://")
@@ -242,23 +266,18 @@ def _documents(app: "App", source: str) -> "Iterator[ReadDocument]":
 
 
 def _print(found: "Sequence[FoundPassage]") -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-    from rich.text import Text
+    rows = [("–" if each.relevance is None else f"{each.relevance:.0%}", _passage_lines(each)) for each in found]
+    print_table((Column("answers", "right"), Column("passage", least=30)), rows)
 
-    from harness.cli.terminal.console import SafeConsole
 
-    table = Table(box=SIMPLE_HEAD, padding=(0, 1), expand=False)
-    table.add_column("Answers", justify="right", no_wrap=True)
-    table.add_column("Passage", overflow="fold", ratio=1)
-    for each in found:
-        passage = each.passage
-        text = Text(" · ".join(filter(None, (passage.title, passage.section))), style="bold")
-        text.append(f"\n{passage.url}", style="not bold cyan")
-        text.append(f"\n{shorten(passage.text, SNIPPET_CHARS)}", style="not bold")
-        text.append(f"\n{_origin(passage)}; {_why(each)}\n", style="not bold dim")
-        table.add_row("–" if each.relevance is None else f"{each.relevance:.0%}", text)
-    SafeConsole().print(table)
+def _passage_lines(found: "FoundPassage") -> list[Line]:
+    passage = found.passage
+    return [
+        Line(" · ".join(filter(None, (passage.title, passage.section))), "bold"),
+        Line(passage.url, "cyan"),
+        Line(shorten(passage.text, SNIPPET_CHARS)),
+        Line(f"{_origin(passage)}; {_why(found)}", "dim"),
+    ]
 
 
 def _origin(passage: "HeldPassage") -> str:

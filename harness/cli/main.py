@@ -1,6 +1,6 @@
 """The program `harness`."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -25,7 +25,7 @@ from harness.cli.check import check
 from harness.cli.config import config
 from harness.cli.doctor import doctor
 from harness.cli.explain import explain
-from harness.cli.groups import group, invoke
+from harness.cli.groups import Group, group, invoke
 from harness.cli.history_command import history
 from harness.cli.index_command import index
 from harness.cli.mcp import mcp
@@ -42,7 +42,7 @@ HELP = f"""Cached, repeatable research with checked quotations.
 
 \b
 Examples:
-  harness research "In which order does Python look up an attribute?" --engine corpus:python-docs
+  harness research "How does attribute lookup work?" --engine corpus:python-docs
   harness research "what do my notes say about retries" --engine corpus:~/notes
   harness chat --model qwen3
   harness search "best practices for rag pipelines" --json
@@ -60,23 +60,47 @@ All searches and pages go through one cache: no search is paid for twice, nor is
 {EXIT_CODES}
 """
 
-commands = group("harness", HELP, completion=True)
-commands.command()(research)
-commands.command()(ask)
-commands.command()(chat)
-commands.command()(search)
-commands.command()(read)
-commands.command()(rank)
-commands.command()(check)
-commands.command()(verify)
-commands.command()(index)
-commands.command()(snapshot_commands.runs)
-commands.command()(show)
-commands.command()(history)
-commands.command()(serve)
-commands.command()(mcp)
-commands.command()(config)
-commands.command()(doctor)
+WELCOME = """Cached, repeatable research with checked quotations. Three things to try; none needs a network:
+
+  harness research "In which order does Python look up an attribute on an instance?" --engine corpus:python-docs
+      writes a report from the manual that every Python has. Run it twice: the second time makes no live call.
+
+  harness research "what do my notes say about retries" --engine corpus:~/notes
+      does the same with your own files: a folder of Markdown, text, HTML, PDF or source code.
+
+  harness doctor
+      checks what is set up here, and says what to do about the rest.
+
+`harness --help` lists all commands; `harness COMMAND --help` explains one, with examples.
+"""
+
+ASK, CHECK, FIND, SHARE = "Research and search", "Check a text", "Find what was done before", "Share"
+CACHE, MEASURE, SET_UP = "Cache and corpora", "Measure and improve", "Set up"
+"""Headings of the list of commands."""
+
+
+class Root(Group):
+    """The program: without any command it shows what to try."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """See `Group.parse_args`."""
+        if not args and not ctx.resilient_parsing:
+            typer.echo(WELCOME, nl=False)
+            raise typer.Exit
+        return super().parse_args(ctx, args)
+
+
+commands = group("harness", HELP, cls=Root, completion=True)
+for heading, functions in (
+    (ASK, (research, ask, chat, search, read)),
+    (CHECK, (verify, check, rank)),
+    (FIND, (show, snapshot_commands.runs, history)),
+    (CACHE, (index,)),
+    (SHARE, (serve, mcp)),
+    (SET_UP, (doctor, config)),
+):
+    for function in functions:
+        commands.command(rich_help_panel=heading)(function)
 
 CACHE_HELP = """Show, delete and check cached entries.
 
@@ -92,7 +116,7 @@ for command in (cache.stats, explain, cache.clear, cache.expired, cache.reindex,
 cache_commands.command()(snapshot_commands.runs)
 cache_commands.command()(snapshot_commands.export)
 cache_commands.command("import")(snapshot_commands.import_command)
-commands.add_typer(cache_commands)
+commands.add_typer(cache_commands, rich_help_panel=CACHE)
 
 ACCESS_HELP = """Create, list and revoke access tokens.
 
@@ -108,7 +132,7 @@ token_commands = group("token", ACCESS_HELP)
 token_commands.command()(token.create)
 token_commands.command("list")(token.list_)
 token_commands.command()(token.revoke)
-commands.add_typer(token_commands)
+commands.add_typer(token_commands, rich_help_panel=SHARE)
 
 TENANT_HELP = """List tenants, or delete one with all its entries.
 
@@ -120,7 +144,7 @@ Examples:
 tenant_commands = group("tenant", TENANT_HELP)
 tenant_commands.command("list")(tenant.list_)
 tenant_commands.command()(tenant.delete)
-commands.add_typer(tenant_commands)
+commands.add_typer(tenant_commands, rich_help_panel=SHARE)
 
 EVAL_HELP = """Run evaluation tasks, and compare the results.
 
@@ -143,11 +167,11 @@ for command in (
     eval_commands.command()(command)
 eval_commands.command("list")(evaluation_views.list_)
 eval_commands.command()(new_task.new)
-commands.add_typer(eval_commands)
-commands.add_typer(autoresearch.commands)
-commands.add_typer(library.commands)
-commands.add_typer(knowledge.commands)
-commands.add_typer(memory_commands.commands)
+commands.add_typer(eval_commands, rich_help_panel=MEASURE)
+commands.add_typer(autoresearch.commands, rich_help_panel=MEASURE)
+commands.add_typer(library.commands, rich_help_panel=FIND)
+commands.add_typer(knowledge.commands, rich_help_panel=FIND)
+commands.add_typer(memory_commands.commands, rich_help_panel=FIND)
 
 
 def _show_version(wanted: bool) -> None:

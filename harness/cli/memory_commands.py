@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from harness.cli import completion
 from harness.cli.command_session import Session, with_session
 from harness.cli.groups import group
 from harness.cli.options import JsonOption, YesOption, duration, in_words
@@ -26,7 +27,12 @@ commands = group("memory", HELP)
 
 IdArgument = Annotated[
     str,
-    typer.Argument(metavar="ID", help="An id, or a unique start of one.", show_default=False),
+    typer.Argument(
+        metavar="ID",
+        help="An id, or a unique start of one.",
+        show_default=False,
+        autocompletion=completion.stored("memories"),
+    ),
 ]
 
 
@@ -193,7 +199,13 @@ def forget(
         float | None, duration("--older-than", help="Memories older than this: 12h, 90d, 8w, 2y.")
     ] = None,
     thread: Annotated[
-        str | None, typer.Option("--thread", metavar="ID", help="Id of a thread, or the start of one.")
+        str | None,
+        typer.Option(
+            "--thread",
+            metavar="ID",
+            help="Id of a thread, or the start of one.",
+            autocompletion=completion.stored("threads"),
+        ),
     ] = None,
     yes: YesOption = False,
     as_json: JsonOption = False,

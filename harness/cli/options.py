@@ -1,8 +1,9 @@
 """Options that several commands have, and options made from the declarations of settings."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, Literal, TypeAlias
 
 import typer
@@ -10,8 +11,33 @@ from msgspec import Struct
 
 from harness.cli import completion
 from harness.core.durations import NAMES, is_bare, seconds_in, spelled
+from harness.core.languages import LANGUAGES
+from harness.core.origins import CHOICES as ORIGINS
 from harness.errors import InvalidInput
-from harness.settings.flags import flag_of
+from harness.settings.cache_settings import CacheSettings
+from harness.settings.flags import Flag, flag_of
+from harness.settings.model_settings import EmbeddingSettings, ModelSettings
+from harness.settings.research_settings import FetchSettings, GatheringSettings, WritingSettings
+from harness.settings.source_settings import EngineSettings
+
+IN_CACHE, IN_REPORT = "Cache", "Report"
+HEADINGS: Mapping[str, tuple[type[Struct], ...]] = MappingProxyType(
+    {
+        "Sources": (EngineSettings,),
+        "Rounds and limits": (GatheringSettings, FetchSettings),
+        "Models": (ModelSettings, EmbeddingSettings),
+        IN_REPORT: (WritingSettings,),
+        IN_CACHE: (CacheSettings,),
+    }
+)
+"""Heading in the help of the options for the settings of some groups."""
+VALUES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "language": ("auto", "any", *sorted({language for each in LANGUAGES.values() for language in each})),
+        "embedding_model": ("local:english", "local:multilingual"),
+    }
+)
+"""Values to complete for settings that also take others."""
 
 Flags: TypeAlias = dict[str, Any]
 """Settings given as options, by name; `None` where an option was not given."""
@@ -27,7 +53,13 @@ class Duration(float):
     note = ""
 
 
-def duration(*names: str, bare: str = "", help: str, default: str = "") -> Any:  # noqa: A002 - as in `typer.Option`
+def duration(
+    *names: str,
+    bare: str = "",
+    help: str,  # noqa: A002 - as in `typer.Option`
+    default: str = "",
+    heading: str | None = None,
+) -> Any:
     """Return an option that takes a duration (see `harness.core.durations`) and gives the command seconds.
 
     A number without a unit is read in the unit `bare`, and the command prints a note, unless the option's name has the
@@ -46,7 +78,9 @@ def duration(*names: str, bare: str = "", help: str, default: str = "") -> Any: 
             seconds.note = f"{names[0]} {given} is read as {NAMES[bare]}; write {' or '.join(spellings)}"
         return seconds
 
-    return typer.Option(*names, metavar="TIME", help=help, parser=parse, show_default=default or True)
+    return typer.Option(
+        *names, metavar="TIME", help=help, parser=parse, show_default=default or True, rich_help_panel=heading
+    )
 
 
 class SettingOptions:
@@ -60,17 +94,30 @@ class SettingOptions:
 def _option(name: str, text: str) -> Any:
     """Return the type of an option for a setting, with its declaration for typer."""
     flag = flag_of(name)
+    heading = next(
+        each for each, groups in HEADINGS.items() if any(name in group.__struct_fields__ for group in groups)
+    )
     if flag.unit:
-        return Annotated[float | None, duration(*flag.names, bare=flag.unit, help=text or flag.help)]
+        option = duration(*flag.names, bare=flag.unit, help=text or flag.help, heading=heading)
+        return Annotated[float | None, option]
     kind: Any = list[flag.kind] if flag.several else flag.kind  # type: ignore[name-defined]
     option = typer.Option(
         *flag.names,
         metavar=flag.metavar or None,
         help=text or flag.help,
         show_default=False,
-        autocompletion=completion.engines if name == "engine" else None,
+        autocompletion=_completion(name, flag),
+        rich_help_panel=heading,
     )
     return Annotated[kind | None, option]
+
+
+def _completion(name: str, flag: Flag) -> Any:
+    """Return the completion of a setting's values, `None` where any text is one."""
+    if name == "engine":
+        return completion.engines
+    values = flag.choices or VALUES.get(name, ())
+    return completion.choices(values) if values else None
 
 
 def in_words(words: Sequence[str] | None) -> str:
@@ -88,6 +135,7 @@ OriginOption = Annotated[
         metavar="ORIGIN",
         help="Only entries made by: own (users and agents), user, agent, run (searches of researches), evaluation, "
         "experiment, or all.",
+        autocompletion=completion.choices(ORIGINS),
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
@@ -95,7 +143,12 @@ YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for con
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Change nothing; only show the result.")]
 ReplayOption = Annotated[
     Path | None,
-    typer.Option("--replay", metavar="FILE", help="Answer only from this snapshot, expired entries included."),
+    typer.Option(
+        "--replay",
+        metavar="FILE",
+        help="Answer only from this snapshot, expired entries included.",
+        rich_help_panel=IN_CACHE,
+    ),
 ]
 TasksOption = Annotated[
     str,
@@ -112,6 +165,7 @@ TasksDirOption = Annotated[
     typer.Option(
         "--tasks-dir",
         metavar="DIR",
+        autocompletion=completion.choices(("web", "short")),
         help="Take the tasks from this folder, suite (`web`, `short`) or JSON Lines of prompts (id, prompt).",
     ),
 ]
@@ -123,8 +177,12 @@ DaskOption = Annotated[
 class CacheOptions(Options):
     """Whether a command reads and writes the cache."""
 
-    refresh: Annotated[bool, typer.Option("--refresh", help="Skip cached answers, and cache the new ones.")] = False
-    no_cache: Annotated[bool, typer.Option("--no-cache", help="Neither read nor write the cache.")] = False
+    refresh: Annotated[
+        bool, typer.Option("--refresh", help="Skip cached answers, and cache the new ones.", rich_help_panel=IN_CACHE)
+    ] = False
+    no_cache: Annotated[
+        bool, typer.Option("--no-cache", help="Neither read nor write the cache.", rich_help_panel=IN_CACHE)
+    ] = False
 
 
 ReportForm: TypeAlias = Literal["markdown", "html", "json", "docx", "pdf", "bib", "csl"]
@@ -155,12 +213,18 @@ class ReportOptions(Options):
             metavar="FILE",
             help="Write the report to this file. Its suffix chooses the form: .html, .json, .docx, .pdf; .bib or "
             ".csl.json for the sources; any other: Markdown with front matter.",
+            rich_help_panel=IN_REPORT,
         ),
     ] = None
-    as_html: Annotated[bool, typer.Option("--html", help="Make one HTML page.")] = False
-    as_json: JsonOption = False
+    as_html: Annotated[bool, typer.Option("--html", help="Make one HTML page.", rich_help_panel=IN_REPORT)] = False
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=IN_REPORT)] = False
     explain: Annotated[
-        bool, typer.Option("--explain", help="Also print the probabilities behind each sentence, on standard error.")
+        bool,
+        typer.Option(
+            "--explain",
+            help="Also print the probabilities behind each sentence, on standard error.",
+            rich_help_panel=IN_REPORT,
+        ),
     ] = False
 
     def __post_init__(self) -> None:
@@ -171,9 +235,9 @@ class ReportOptions(Options):
                 f"--{flag} does not write a {suffix} file; leave out --{flag}, or name a .{flag} file with --output"
             )
         if self.form in {"docx", "pdf"}:
-            from harness.research.report_documents import require_libraries
+            from harness.settings.extras import require_extra
 
-            require_libraries(self.form)
+            require_extra(self.form)
 
     @property
     def form(self) -> ReportForm:

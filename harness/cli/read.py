@@ -46,7 +46,7 @@ def read(
         _print_json(url, answer)
     else:
         _print_text(answer.value)
-    session.note(_summary(answer))
+    session.note(page_summary(answer))
 
 
 def _print_text(page: "Page") -> None:
@@ -62,7 +62,8 @@ def _print_text(page: "Page") -> None:
         typer.echo(f"{page.title}\n\n{page.text}")
 
 
-def _summary(answer: "Answer[Page]") -> str:
+def page_summary(answer: "Answer[Page]") -> str:
+    """Describe how a page was read, in one line."""
     page, outcome = answer.value, answer.outcome
     message = f"{len(page.text):,} characters of {page.media_type} from {page.url}"
     if isinstance(outcome, Hit):

@@ -5,7 +5,7 @@ import stat
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -61,27 +61,9 @@ def show(
 
 def _content(saved: "SavedReport", now: float, form: "ReportForm", as_json: Mapping[str, Any]) -> bytes:
     """Return the report in one of its forms, as the bytes of a file."""
-    from harness.research import bibliography, report_documents, reports
+    from harness.research.report_files import file_of
 
-    report = saved.report or reports.NO_REPORT
-    match form:
-        case "docx":
-            return report_documents.as_docx(saved, now)
-        case "pdf":
-            return report_documents.as_pdf(saved, now)
-        case "json":
-            text = _json(as_json)
-        case "csl":
-            text = _json(bibliography.as_csl(report, now))
-        case "bib":
-            text = bibliography.as_bibtex(report, now)
-        case "html":
-            text = reports.as_html(saved, now)
-        case "markdown":
-            text = reports.as_markdown(saved, now)
-        case _:
-            assert_never(form)
-    return text.encode("utf-8", "replace")
+    return _json(as_json).encode("utf-8", "replace") if form == "json" else file_of(saved, now, form)
 
 
 def _json(value: object) -> str:

@@ -8,6 +8,8 @@ import typer
 from harness.cli import completion
 from harness.cli.command_session import Session, with_session
 from harness.cli.options import (
+    IN_CACHE,
+    IN_REPORT,
     CacheOptions,
     Flags,
     Options,
@@ -20,6 +22,7 @@ from harness.cli.options import (
 from harness.cli.output import BY_WORDS
 from harness.cli.report import show, summary
 from harness.cli.terminal import ExitCode
+from harness.cli.without_network import network_hint
 from harness.core.search_engines import AUTO
 from harness.errors import InvalidInput
 from harness.settings.flags import flagged
@@ -41,11 +44,22 @@ class ResearchOptions(Options):
 
     sections: Annotated[
         int | None,
-        typer.Option("--sections", metavar="N", help=f"Number of sections of the report (1 to {MAX_SECTIONS})."),
+        typer.Option(
+            "--sections",
+            metavar="N",
+            help=f"Number of sections of the report (1 to {MAX_SECTIONS}).",
+            rich_help_panel=IN_REPORT,
+        ),
     ] = None
     epoch: Annotated[
         str,
-        typer.Option("--epoch", metavar="NAME", help="Ask the model again, once for each name.", show_default=False),
+        typer.Option(
+            "--epoch",
+            metavar="NAME",
+            help="Ask the model again, once for each name.",
+            show_default=False,
+            rich_help_panel="Models",
+        ),
     ] = ""
     resume: Annotated[
         str | None,
@@ -56,7 +70,12 @@ class ResearchOptions(Options):
     replay: ReplayOption = None
     stale_if_error: Annotated[
         float | None,
-        duration("--stale-if-error", bare="s", help="If a search fails, use results that expired within this time."),
+        duration(
+            "--stale-if-error",
+            bare="s",
+            help="If a search fails, use results that expired within this time.",
+            heading=IN_CACHE,
+        ),
     ] = None
 
 
@@ -107,7 +126,8 @@ def research(
     ) as app:
         if words and AUTO in app.settings.engine and run.replay is None:
             session.note(app.sources.suited(in_words(words)).reason)
-        found = _researched(app, in_words(words), flags, run, live)
+        with network_hint(app, replaying=run.replay is not None):
+            found = _researched(app, in_words(words), flags, run, live)
         session.end_progress()
         saved = saved_research(found)
         show(saved, app.cache.now, output, saved.as_dict())

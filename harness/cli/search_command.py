@@ -8,7 +8,9 @@ import typer
 from harness.cli.command_session import Session, with_session
 from harness.cli.options import CacheOptions, Flags, JsonOption, ReplayOption, SettingOptions, in_words
 from harness.cli.output import BY_WORDS, print_json
+from harness.cli.tables import Column, Line, print_table
 from harness.cli.terminal import ExitCode
+from harness.cli.without_network import network_hint
 from harness.core.entries import Hit, Stale
 from harness.core.freshness import age_in_words
 from harness.core.search_engines import AUTO
@@ -52,14 +54,15 @@ def search(
     with session.app(flags, refresh=cache.refresh, no_cache=cache.no_cache, replay=replay) as app:
         if AUTO in app.settings.engine and replay is None:
             session.note(app.sources.suited(query).reason)
-        found, results = app.search(query)
+        with network_hint(app, replaying=replay is not None):
+            found, results = app.search(query)
         session.end_progress()
         if as_json:
             _print_json(query, found, results)
         elif results:
             _print_table(results)
         for asked in found:
-            session.note(_summary(asked))
+            session.note(search_summary(asked))
         if app.settings.corpus_meaning and any(asked.ranked_by == "words" for asked in found):
             session.note(BY_WORDS)
         if len(found) > 1:
@@ -69,7 +72,8 @@ def search(
         raise typer.Exit(ExitCode.NOTHING_FOUND)
 
 
-def _summary(asked: "EngineSearch") -> str:
+def search_summary(asked: "EngineSearch") -> str:
+    """Describe the outcome of one search, in one line."""
     answer = asked.outcome
     if isinstance(answer, SearchError):
         return f"warning: {asked.engine}: {answer}"
@@ -115,19 +119,12 @@ def _as_json(asked: "EngineSearch") -> dict[str, Any]:
 
 
 def _print_table(results: "Results") -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-    from rich.text import Text
-
-    from harness.cli.terminal.console import SafeConsole
-
-    table = Table(box=SIMPLE_HEAD, padding=(0, 1), expand=False)
-    table.add_column("#", justify="right", style="dim")
-    table.add_column("Result", overflow="fold", ratio=1)
-    table.add_column("Text", overflow="fold", ratio=2)
-    for number, result in enumerate(results, start=1):
-        title = Text(f"{result.get('title', '')}\n", style="bold").append(
-            str(result.get("href", "")), style="not bold cyan"
+    rows = [
+        (
+            str(number),
+            (Line(str(result.get("title", "")), "bold"), Line(str(result.get("href", "")), "cyan")),
+            shorten(str(result.get("body", "")), SNIPPET_CHARS),
         )
-        table.add_row(str(number), title, Text(shorten(str(result.get("body", "")), SNIPPET_CHARS) + "\n"))
-    SafeConsole().print(table)
+        for number, result in enumerate(results, start=1)
+    ]
+    print_table((Column("#", "right"), Column("result", least=32), Column("text", least=36)), rows)

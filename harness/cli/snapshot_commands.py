@@ -1,7 +1,6 @@
 """`harness cache runs | export | import`: runs, and files of entries that can be replayed."""
 
 import logging
-import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,17 +12,21 @@ from msgspec import convert
 from harness.cli import completion
 from harness.cli.command_session import Session, with_session
 from harness.cli.options import JsonOption, OriginOption
-from harness.cli.output import fitted, print_json
-from harness.cli.terminal.streams import PIPED_WIDTH
+from harness.cli.output import print_json
+from harness.cli.tables import Column, print_table
 from harness.core.origins import origins_of
-from harness.core.text import one_line, printable
+from harness.core.text import one_line
 from harness.errors import InvalidInput
 from harness.settings import RecordedRun
 
-LEAST_QUESTION = 20
-"""Fewest columns of a question in a list, even on a narrow terminal."""
-BESIDE = 51
-"""Columns of the id, the numbers and the gaps."""
+COLUMNS = {
+    "id": Column("run"),
+    "state": Column("state"),
+    "question": Column("question", least=24, cut=True),
+    "answers": Column("answers", "right", rank=1),
+    "live_calls": Column("live calls", "right", rank=2),
+}
+"""Columns of the list of runs, by their names in JSON."""
 
 log = logging.getLogger(__name__)
 
@@ -68,16 +71,11 @@ def runs(
     if as_json:
         print_json({"items": listed[:limit], "next_offset": limit if len(listed) > limit else None})
         return
-    from tabulate import tabulate
-
-    names = ("id", "state", "question", "answers", "live_calls")
-    listed = [_with_cause(run) for run in listed[:limit]]
-    beside = BESIDE + max((len(run["state"]) for run in listed), default=0)
-    width = max(LEAST_QUESTION, shutil.get_terminal_size((PIPED_WIDTH, 0)).columns - beside)
-    shown = [{**run, "question": fitted(run["question"], width)} for run in listed]
-    cells = [tuple(printable(str(run[name])) for name in names) for run in shown]
-    headers = ["run", *(name.replace("_", " ") for name in names[1:])]
-    typer.echo(tabulate(cells, headers=headers, colalign=("left",) * 3 + ("right",) * 2) if cells else "no runs yet")
+    if listed:
+        cells = [tuple(str(_with_cause(run)[name]) for name in COLUMNS) for run in listed[:limit]]
+        print_table(tuple(COLUMNS.values()), cells)
+    else:
+        typer.echo("no runs yet")
 
 
 def _with_cause(run: dict[str, Any]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from harness.cli.terminal.console import SafeConsole
+from harness.core.durations import in_words
 from harness.core.text import one_line, shorten
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def _lines(view: "TaskView") -> "Iterator[Text]":
         yield _text(view.question)
     reused = ", gathered by an earlier run" if view.research_cache in {"hit", "solved"} else ""
     calls = f"{view.cost.live_calls} live call{'' if view.cost.live_calls == 1 else 's'}{reused}"
-    yield _text(f"{calls}, {view.cost.tokens:,} tokens, {view.cost.seconds:.2f} s", "dim")
+    yield _text(f"{calls}, {view.cost.tokens:,} tokens, {in_words(view.cost.seconds)}", "dim")
     if view.error:
         yield _text(f"failed: {view.error}", "red")
     if not view.known:

@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from harness.cli import completion
 from harness.cli.command_session import Session, with_session
 from harness.cli.options import JsonOption, YesOption
 from harness.cli.output import consent, print_json
+from harness.cli.tables import Column, print_table
 from harness.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -30,18 +32,20 @@ def list_(session: Session, as_json: JsonOption = False) -> None:
     if as_json:
         print_json({"tenants": counts})
         return
-    from tabulate import tabulate
-
     rows = [(each["tenant"], f"{each['entries']:,}", f"{each['tokens']:,}") for each in counts]
-    headers = ("tenant", "entries", "tokens")
-    align = ("left", "right", "right")
-    typer.echo(tabulate(rows, headers=headers, colalign=align, disable_numparse=True) if rows else "no tenants yet")
+    if rows:
+        print_table((Column("tenant", least=12), Column("entries", "right"), Column("tokens", "right")), rows)
+    else:
+        typer.echo("no tenants yet")
 
 
 @with_session
 def delete(
     session: Session,
-    tenant: Annotated[str, typer.Argument(help="Tenant to delete.", show_default=False)],
+    tenant: Annotated[
+        str,
+        typer.Argument(help="Tenant to delete.", show_default=False, autocompletion=completion.stored("tenants")),
+    ],
     user: Annotated[
         str | None,
         typer.Option(

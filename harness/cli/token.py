@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from msgspec import to_builtins
 
+from harness.cli import completion
 from harness.cli.command_session import Session, with_session
 from harness.cli.options import JsonOption, duration
 from harness.cli.output import print_json
+from harness.cli.tables import Column, print_table
 from harness.core.freshness import DAY, is_expired
 from harness.errors import InvalidInput
 
@@ -20,7 +22,14 @@ if TYPE_CHECKING:
 def create(
     session: Session,
     tenant: Annotated[
-        str, typer.Option("--tenant", metavar="NAME", help="Tenant whose cache it opens.", show_default=False)
+        str,
+        typer.Option(
+            "--tenant",
+            metavar="NAME",
+            help="Tenant whose cache it opens.",
+            show_default=False,
+            autocompletion=completion.stored("tenants"),
+        ),
     ],
     user: Annotated[str, typer.Option("--user", metavar="NAME", help="Name of its user.", show_default=False)],
     role: Annotated[
@@ -28,6 +37,7 @@ def create(
         typer.Option(
             "--role",
             metavar="ROLE",
+            autocompletion=completion.choices(("reader", "writer", "admin")),
             help="reader (looks up entries), writer (also searches and stores) or admin (also deletes).",
             show_default=False,
         ),
@@ -66,7 +76,15 @@ def create(
 @with_session
 def list_(
     session: Session,
-    tenant: Annotated[str | None, typer.Option("--tenant", metavar="NAME", help="Only tokens of this tenant.")] = None,
+    tenant: Annotated[
+        str | None,
+        typer.Option(
+            "--tenant",
+            metavar="NAME",
+            help="Only tokens of this tenant.",
+            autocompletion=completion.stored("tenants"),
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """List access tokens: user, role and expiry. The tokens themselves are not stored.
@@ -82,19 +100,26 @@ def list_(
     if as_json:
         print_json({"tokens": to_builtins(tokens)})
         return
-    from tabulate import tabulate
-
     now = time.time()
     rows = [(token.id, token.tenant, token.user, token.role, _until(token, now), token.name or "-") for token in tokens]
-    headers = ("id", "tenant", "user", "role", "valid until", "name")
-    typer.echo(tabulate(rows, headers=headers, disable_numparse=True) if rows else "no tokens yet")
+    if rows:
+        own = (Column("tenant", least=10), Column("user", least=10), Column("role"), Column("valid until", least=10))
+        print_table((Column("id"), *own, Column("name", least=12)), rows)
+    else:
+        typer.echo("no tokens yet")
 
 
 @with_session
 def revoke(
     session: Session,
     identifier: Annotated[
-        str, typer.Argument(metavar="ID", help="Id of the token, from `harness token list`.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="ID",
+            help="Id of the token, from `harness token list`.",
+            show_default=False,
+            autocompletion=completion.stored("tokens"),
+        ),
     ],
     as_json: JsonOption = False,
 ) -> None:

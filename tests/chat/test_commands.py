@@ -20,6 +20,7 @@ from harness.chat.command_results import (
 )
 from harness.chat.commands import COMMANDS, run_command
 from harness.chat.conversation import Chat, EchoModel
+from harness.chat.lookups import ChatServices
 from harness.errors import HarnessError, InvalidInput
 from harness.settings import VectorStoreSettings
 from tests.fakes import FakeClock, MemoryStore, WordEmbedder
@@ -235,7 +236,7 @@ def test_a_query_lists_the_most_similar_first(chat: Chat, memory: Memory) -> Non
     assert found[0].similarity > ranked[0].similarity
 
 
-@pytest.mark.parametrize("name", ["research", "vadd", "vdoc", "vquery", "vget", "vdelete", "continue"])
+@pytest.mark.parametrize("name", ["research", "web", "url", "vadd", "vdoc", "vquery", "vget", "vdelete", "continue"])
 def test_a_command_without_its_argument_shows_its_usage(chat: Chat, name: str) -> None:
     """With an example."""
     assert f"usage: {COMMANDS[name].usage}" in wrong(chat, f"/{name}")
@@ -272,7 +273,7 @@ def test_a_failed_research_is_an_error(chat: Chat) -> None:
     def fails(question: str) -> Any:
         raise HarnessError(f"cannot research {question}")
 
-    chat.research = fails
+    chat.services = ChatServices(research=fails)
     with pytest.raises(HarnessError, match="cannot research red"):
         run(chat, "/research red")
     assert chat.earlier == []

@@ -4,9 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.chat.exchanges import DocumentChunk, Exchange, MemoryMatch
+from harness.chat.lookups import LookedUpText
 from harness.chat.prompt import (
+    LOOKUP_HEADING,
     MEMORY_HEADING,
     MESSAGE_HEADING,
+    SYSTEM,
     estimated_tokens,
     own_words,
     prompt_for,
@@ -100,3 +103,32 @@ def test_memory_leaves_room_for_the_conversation() -> None:
 def test_tokens_are_estimated_by_script() -> None:
     """Four ASCII characters are a token; every other character is one."""
     assert [estimated_tokens(text) for text in ("", "abcd", "abcde", "情報検索")] == [0, 1, 2, 4]
+
+
+@given(
+    texts=st.lists(st.text(max_size=3_000), max_size=6),
+    message=st.text(max_size=200),
+    budget=st.integers(200, 4_000),
+)
+def test_looked_up_texts_stay_within_their_share(texts: list[str], message: str, budget: int) -> None:
+    """Whatever is in them, the prompt is within the budget, and the user's words are the user's."""
+    pages = [LookedUpText("Title", f"https://example.org/{n}", text) for n, text in enumerate(texts)]
+    prompt = prompt_for(message, (), (), budget, pages)
+    content = prompt.messages[-1]["content"]
+    assert own_words(content) == message or not prompt.looked_up
+    frame = estimated_tokens(f"{LOOKUP_HEADING}{MESSAGE_HEADING}") + 2 * prompt.looked_up + 10
+    room = budget - estimated_tokens(SYSTEM) - estimated_tokens(message)
+    assert estimated_tokens(content) - estimated_tokens(message) <= max(0, 0.6 * room) + frame
+
+
+def test_the_latest_text_comes_first_into_the_prompt() -> None:
+    """The one that does not fit is cut, older ones are left out; the order is that of addition."""
+    pages = [LookedUpText(f"Page {n}", f"https://example.org/{n}", f"word{n} " * 400) for n in range(5)]
+    prompt = prompt_for("What?", (), [match("red", "apples")], 3_000, pages)
+    content = prompt.messages[-1]["content"]
+    assert prompt.looked_up == 3
+    assert content.index(MEMORY_HEADING) < content.index(LOOKUP_HEADING) < content.index("Page 2")
+    assert content.index("Page 2") < content.index("Page 3") < content.index("Page 4")
+    assert "Page 1" not in content
+    assert content.count("word4") == 400
+    assert 0 < content.count("word2") < 400

@@ -1,5 +1,6 @@
 """`harness chat` from a pipe: plain lines in, plain lines out."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -81,6 +82,38 @@ def test_a_research_is_shown_and_remembered(harness: Program, notes: str) -> Non
     assert "You: how do retries back off" in ended.out
     (thread,) = harness("memory", "threads", "--json").told["threads"]
     assert thread["title"] == "how do retries back off"
+
+
+def test_a_search_and_a_page_are_in_the_context(harness: Program, endpoint: Endpoint, notes: str) -> None:
+    """The model gets what /web found; a second /web is answered by the cache; a private address is refused."""
+    endpoint.answers(saying("Five."))
+    lines = "/web retries\n/web retries\n/url http://127.0.0.1:1/x\nHow many attempts?\n/showcontext\n"
+    ended = harness("chat", "--engine", notes, stdin=lines)
+    assert "Retries use exponential backoff" in ended.out
+    assert "1 live call\n" in ended.err
+    assert "from the cache (exact, just now); 0 live calls" in ended.err
+    assert "error: http://127.0.0.1:1/x: " in ended.err
+    content = endpoint.asked[0]["messages"][-1]["content"]
+    assert "stop after five failed attempts" in content
+    assert content.endswith("How many attempts?")
+    assert "texts that /web and /url looked up" in ended.err
+    assert re.search(
+        r"About [\d,]+ of 3,000 tokens \(context_tokens\); exchanges: 1, memories: 0, texts of /web and /url: \d",
+        ended.out,
+    )
+
+
+def test_settings_and_model_are_shown_without_secrets(
+    harness: Program, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And /model asks another model of the same endpoint."""
+    monkeypatch.setenv("HARNESS_GITHUB_TOKEN", "ghp_verysecret")
+    endpoint.answers(saying("Hello."))
+    ended = harness("chat", stdin="/config\n/config github\n/model\n/model other\nHi\n/clear\n")
+    assert "ghp_verysecret" not in ended.out + ended.err
+    assert "github_token: set (hidden)  (environment HARNESS_GITHUB_TOKEN)" in ended.out
+    assert endpoint.asked[0]["model"] == "other"
+    assert "cleared; 1 exchange stays stored as thread " in ended.out
 
 
 def test_after_a_failure_the_next_line_is_answered(harness: Program, endpoint: Endpoint) -> None:

@@ -106,6 +106,57 @@ def test_evaluations_and_loops_are_completed(completed: Completed, tmp_path: Pat
     assert completed("harness eval show 2") == completed("harness autoresearch report 2") == [RUN]
 
 
+@pytest.mark.parametrize(
+    ("line", "values"),
+    [
+        ("harness history --source re", ["research"]),
+        ("harness cache clear --kind co", ["completions"]),
+        ("harness cache clear --type job", ["job_search"]),
+        ("harness token create --role wr", ["writer"]),
+        ("harness runs --origin e", ["evaluation", "experiment"]),
+        ("harness research x --reuse ", ["off", "passages"]),
+        ("harness research x --language pt", ["pt"]),
+        ("harness research x --embedding-model local:m", ["local:multilingual"]),
+        ("harness autoresearch --proposer h", ["hillclimb"]),
+        ("harness autoresearch --keep-rule g", ["gain"]),
+        ("harness autoresearch --surface rules,p", ["rules,prompts"]),
+        ("harness eval run --tasks-dir w", ["web"]),
+        ("harness history --source zzz", []),
+    ],
+)
+def test_choices_of_options_are_completed(completed: Completed, line: str, values: list[str]) -> None:
+    """Those that begin as the word does."""
+    assert sorted(completed(line)) == values
+
+
+def test_every_choice_is_one_that_the_command_takes(harness: Program, completed: Completed) -> None:
+    """A completed value is no wrong value."""
+    for command, option in (("history", "--source"), ("history", "--origin"), ("cache clear --dry-run", "--kind")):
+        values = completed(f"harness {command} {option} ")
+        assert len(values) > 3
+        for value in values:
+            assert harness(*command.split(), option, value).code == 0
+
+
+def test_what_is_stored_is_completed(harness: Program, completed: Completed, tmp_path: Path) -> None:
+    """Tokens, tenants, documents, memories, threads and sources, each with a text that says which it is."""
+    create = ("token", "create", "--tenant", "lab", "--user", "ada", "--role", "reader", "--json", "-q")
+    token = harness(*create).told["token"].split(".")[1]
+    assert completed("harness token revoke ") == [f"{token}\tlab ada reader"]
+    assert completed("harness tenant delete l") == completed("harness token list --tenant l") == ["lab"]
+    document = harness("knowledge", "write", "Retries", "Three.", "--json").told["id"]
+    for command in ("get", "history", "delete", "write x y --id"):
+        assert completed(f"harness knowledge {command} {document[:3]}") == [f"{document}\tRetries"]
+    for name in ("a.md", "b$(touch owned)`x`;.md"):
+        (tmp_path / name).write_text("Staging is restarted on Mondays.")
+        harness("library", "add", str(tmp_path / name))
+    (source,) = completed("harness library forget ")  # not the one that a shell could run
+    assert source.split("\t")[0].endswith("a.md")
+    harness("memory", "add", str(tmp_path / "a.md"))
+    (memory,) = completed("harness memory get ")
+    assert memory.split("\t")[1].startswith("Staging is restarted")
+
+
 def test_nothing_wrong_is_ever_shown(completed: Completed, tmp_path: Path) -> None:
     """No database, a damaged one, wrong settings, a server out of reach: no completions, no error, nothing written."""
     assert completed("harness show ") == []

@@ -2,7 +2,7 @@
 
 import json
 import socket
-from importlib.util import find_spec
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +24,7 @@ COMMANDS = (("search", "x"), ("research", "x"), ("cache", "explain", "x"), ("ind
 @pytest.fixture
 def without_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take the library away, where it is installed."""
-    found = find_spec
-    monkeypatch.setattr(
-        "importlib.util.find_spec", lambda name, *rest: None if name == "sentence_transformers" else found(name, *rest)
-    )
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
 
 
 @pytest.mark.usefixtures("without_extra")

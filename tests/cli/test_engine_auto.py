@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 from harness.app import App
-from harness.core.search_engines import ENGINES
+from harness.core.search_engines import ENGINES, KEYED
 from harness.errors import EngineUnavailable
 from harness.ports import SearchResult
 from harness.settings import Settings
-from harness.sources.from_settings import KEYED
 from tests.cli.program import Program
 
 MEDICAL = "How do vaccines train the immune system?"

@@ -1,6 +1,7 @@
 """Help at every level, and one line for everything that is wrong with the arguments."""
 
 import re
+import shlex
 import shutil
 from collections.abc import Iterator
 from typing import Any
@@ -24,6 +25,17 @@ def groups(group: Any, *path: str) -> Iterator[tuple[str, ...]]:
 GROUPS = list(groups(typer.main.get_command(commands)))
 
 
+def commands_in(path: tuple[str, ...]) -> list[str]:
+    """Return the names of the commands of a group, in the order of its help."""
+    group: Any = typer.main.get_command(commands)
+    for name in path:
+        group = group.commands[name]
+    by_heading: dict[str, list[str]] = {}
+    for name, command in group.commands.items():
+        by_heading.setdefault(command.rich_help_panel or "", []).append(name)
+    return [name for names in by_heading.values() for name in names]
+
+
 @pytest.fixture
 def columns(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """A terminal of so many columns."""
@@ -36,9 +48,10 @@ def columns(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize("path", GROUPS, ids=" ".join)
 def test_no_description_is_cut(harness: Program, path: tuple[str, ...], columns: int) -> None:
     """In a list of commands each description is whole: on its line from 80 columns on, folded below."""
-    said = harness(*path, "--help").out
-    listed = said.partition("\nCommands:\n")[2]
-    assert listed
+    listed = harness(*path, "--help").out.partition("\nOptions:\n")[0]
+    names, heading = commands_in(path), ("Research and search:" if not path else "Commands:")
+    listed = listed.partition(f"\n{heading}\n")[2]
+    assert [line.split()[0] for line in listed.splitlines() if re.match(r" {2}\S", line)] == names
     assert "..." not in listed
     assert "…" not in listed
     assert max(map(len, listed.splitlines())) <= columns
@@ -54,9 +67,23 @@ def test_help_has_three_spellings_everywhere(harness: Program, path: tuple[str, 
     assert harness(*path, "-h") == harness(*path, "help") == whole
     if path:
         assert harness("help", *path) == whole
-    command = re.search(r"\nCommands:\n  (\S+)", whole.out)
-    assert command
-    assert harness(*path, "help", command[1]) == harness(*path, command[1], "-h")
+    command = commands_in(path)[0]
+    assert harness(*path, "help", command) == harness(*path, command, "-h")
+
+
+def test_every_help_has_an_example() -> None:
+    """Of commands and of groups."""
+
+    def helps(command: Any, *path: str) -> Iterator[tuple[str, str]]:
+        yield " ".join(path), command.help or ""
+        for name, below in getattr(command, "commands", {}).items():
+            yield from helps(below, *path, name)
+
+    found = dict(helps(typer.main.get_command(commands), "harness"))
+    assert len(found) > 60
+    for path, text in found.items():
+        assert "\nExample" in text, path
+        assert re.search(r"^ +(.*\| )?(harness|curl|claude|HARNESS_)", text, re.MULTILINE), path
 
 
 def test_help_for_a_command_in_a_group(harness: Program) -> None:
@@ -84,11 +111,42 @@ def test_wrong_usage_is_one_line(harness: Program, arguments: list[str], told: s
     assert told.lower() in harness(*arguments).one_line_error(2).lower()
 
 
-def test_no_command_shows_the_help(harness: Program) -> None:
-    """`harness` and a bare group print their help on standard error, as wrong usage."""
-    for path in ([], ["cache"]):
-        ended = harness(*path)
-        assert (ended.code, ended.out, ended.err) == (2, "", harness(*path, "--help").out)
+def test_a_bare_group_shows_its_help(harness: Program) -> None:
+    """On standard error, as wrong usage."""
+    ended = harness("cache")
+    assert (ended.code, ended.out, ended.err) == (2, "", harness("cache", "--help").out)
+
+
+def test_without_any_command_there_are_three_things_to_try(harness: Program) -> None:
+    """They parse, need no network, and the help is named."""
+    ended = harness()
+    assert (ended.code, ended.err) == (0, "")
+    tried = [shlex.split(line) for line in ended.out.splitlines() if line.startswith("  harness ")]
+    assert [words[1] for words in tried] == ["research", "research", "doctor"]
+    for _, *words in tried:
+        assert harness(*words, "--help").code == 0
+        assert words == ["doctor"] or words[words.index("--engine") + 1].startswith("corpus:")
+    assert "`harness --help`" in ended.out
+    assert max(map(len, ended.out.splitlines())) <= 120
+
+
+@pytest.mark.parametrize("columns", [80, 120, 200], indirect=True)
+def test_help_uses_the_width_of_the_terminal(harness: Program, columns: int) -> None:
+    """Up to 120 columns."""
+    widest = max(map(len, harness("research", "--help").out.splitlines()))
+    assert min(columns, 120) - 12 < widest <= max(min(columns, 120), 100), "examples are never broken"
+
+
+def test_options_are_listed_under_headings(harness: Program) -> None:
+    """Those of the command first, those of every command last; arguments have no type."""
+    text = harness("research", "--help").out
+    headings = re.findall(r"^(\S.*):$", text, re.MULTILINE)
+    assert headings == [
+        "Arguments", "Options", "Sources", "Rounds and limits", "Cache", "Report", "Models", "Options of every command",
+    ]  # fmt: skip
+    assert "\n  QUESTION  Question to answer.\n" in text
+    assert text.index("--engine") < text.index("Rounds and limits:") < text.index("--max-rounds")
+    assert text.index("Options of every command:") < text.index("--data-dir")
 
 
 def test_a_question_needs_no_quotation_marks(harness: Program, notes: str) -> None:

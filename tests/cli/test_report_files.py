@@ -197,7 +197,7 @@ def test_a_missing_library_is_named_before_a_research(
     monkeypatch.setitem(sys.modules, module, None)
     for command in (("show",), ("research", "x", "-e", "corpus:none")):
         error = harness(*command, "-o", tmp_path / f"a.{suffix}").one_line_error(2)
-        assert f"run: pip install 'research-harness[{suffix}]'" in error
+        assert f"install it with: pip install 'research-harness[{suffix}]'" in error
     keep()
     assert harness("show", "-o", tmp_path / "a.md").code == 0
 

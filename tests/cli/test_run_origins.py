@@ -7,7 +7,7 @@ from harness.app import App
 from harness.cli import completion
 from harness.core.origins import RunOrigin
 from harness.settings.mode import Mode
-from harness.storage.recent import recent_runs
+from harness.storage.recent import recent
 from tests.cli.program import Program
 
 RUNS: dict[RunOrigin, str] = {
@@ -61,7 +61,7 @@ def test_last_is_the_last_of_users_and_agents(harness: Program, runs: None) -> N
 
 def test_completion_offers_runs_of_users_and_agents(harness: Program, runs: None) -> None:
     """Newest first."""
-    found = recent_runs(settings.load({}).settings.data_dir / "harness.db", "default", completion.MAX_RUNS)
+    found = recent(settings.load({}).settings.data_dir / "harness.db", "runs", "default", completion.MAX_FOUND)
     assert found == [(RUNS["agent"], "agent"), (RUNS["user"], "user")]
 
 

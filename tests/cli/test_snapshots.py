@@ -82,8 +82,8 @@ def no_socket(*_: object, **__: object) -> None:
     raise AssertionError("a socket was opened")
 
 
-def test_a_run_is_listed(harness: Program, notes: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """When, what, with how many live calls; as a table that fits the terminal, and as JSON."""
+def test_a_run_is_listed(harness: Program, notes: str) -> None:
+    """When, what, with how many live calls; as a table, and as JSON."""
     assert harness("cache", "runs").out == "no runs yet\n"
     assert harness("cache", "runs", "--json").told == {"items": [], "next_offset": None}
     ended = harness("research", QUESTION, "-e", notes)
@@ -92,10 +92,7 @@ def test_a_run_is_listed(harness: Program, notes: str, monkeypatch: pytest.Monke
     assert (run["question"], run["engine"]) == (QUESTION, "corpus")
     assert f"{run['live_calls']} live calls" in ended.err
     assert run["created_at"].endswith("Z")
-    monkeypatch.setenv("COLUMNS", "120")
     assert QUESTION in harness("cache", "runs").out
-    monkeypatch.setenv("COLUMNS", "80")
-    assert max(map(len, harness("cache", "runs").out.splitlines())) <= 80
     harness("research", QUESTION, "-e", notes)
     assert harness("cache", "runs", "--json").told["items"][0]["live_calls"] == 0
     assert len(harness("cache", "runs", "--limit", 1, "--json").told["items"]) == 1

@@ -86,11 +86,3 @@ class ProgressBars:
             self._bar = None
             for stream in on_terminal():
                 stream.draw(None)
-
-
-def in_words(seconds: float) -> str:
-    """Format a duration for people: `35 s`, `4 min`, `2 h 10 min`."""
-    if seconds < 60:
-        return f"{round(seconds)} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from harness.cli.terminal.console import SafeConsole
-from harness.cli.terminal.progress import in_words
+from harness.core.durations import in_words
 
 if TYPE_CHECKING:
     from harness.cli.terminal.progress import Pace
@@ -60,8 +60,8 @@ class Bar:
 
 def _times(pace: "Pace", now: float) -> str:
     parts = [f"{pace.done}/{pace.total}"] if pace.total else []
-    parts.append(in_words(now - pace.began))
+    parts.append(in_words(round(now - pace.began)))
     remaining = pace.remaining(now)
     if remaining is not None and pace.done < pace.total:
-        parts.append(f"about {in_words(remaining)} left")
+        parts.append(f"about {in_words(round(remaining))} left")
     return " · ".join(parts)

@@ -11,7 +11,8 @@ import pexpect
 import pytest
 
 from harness.cli.terminal import _Lines, _quiet_logs, _say
-from harness.cli.terminal.progress import Pace, in_words
+from harness.cli.terminal.progress import Pace
+from harness.core.durations import in_words
 
 
 def test_the_time_left_is_what_the_rest_takes_at_this_speed() -> None:
@@ -53,7 +54,19 @@ def test_until_a_step_is_done_the_usual_time_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "words"), [(0.2, "0 s"), (59, "59 s"), (60, "1 min"), (3_540, "59 min"), (7_800, "2 h 10 min")]
+    ("seconds", "words"),
+    [
+        (0.04, "0 s"),
+        (0.23, "0.2 s"),
+        (9.94, "9.9 s"),
+        (9.96, "10 s"),
+        (59, "59 s"),
+        (60, "1 min"),
+        (3_540, "59 min"),
+        (7_200, "2 h"),
+        (7_800, "2 h 10 min"),
+        (259_200, "3 d"),
+    ],
 )
 def test_times_are_told_as_people_do(seconds: float, words: str) -> None:
     """Seconds, minutes, hours and minutes."""
