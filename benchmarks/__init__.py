@@ -5,6 +5,8 @@ python -m benchmarks.cache --scale      the exact hit from 1,000 to 1,000,000 ro
 python -m benchmarks.startup            start-up time of the commands
 python -m benchmarks.semantic           semantic lookups from 1,000 to 100,000 rows; GPTCache, Chroma
 python -m benchmarks.research           a research, cold and warm, with an engine that takes a second
+python -m benchmarks.unit_costs         bytes and CPU of one entry, passage, vector and request
+python -m benchmarks.scale_model        a capacity model from these costs, up to 10,000 requests a second
 python -m benchmarks.experiments        decisions of the experiment loop, greedy and a t-test, simulated
 
 Measurements of quality need data that is not in the project; pass your copy:

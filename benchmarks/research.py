@@ -51,7 +51,7 @@ def _timed(data: Path, runs: int, *, reading: bool) -> tuple[list[Timed], float]
     settings = Settings(data_dir=data, engine=("corpus:python-docs",), read_pages=0, reading=reading)
     with App(settings) as app:
         fast = app.sources.engines
-        app.sources.engines = lambda specs=(), *, waits=False: tuple(map(Slow, fast(specs, waits=waits)))  # type: ignore[method-assign]
+        app.sources.engines = lambda specs=(), **options: tuple(map(Slow, fast(specs, **options)))  # type: ignore[method-assign]
         app.models.embedder.embed(["loads the model"])
         app.sources.engines(waits=True)[0].search("indexes the corpus", 1)
         told = list[Timed]()

@@ -1,4 +1,4 @@
-"""Hook of mkdocs: adds the pages of the reference, which are generated from the code, to the written ones."""
+"""Hook of mkdocs: adds the pages that are generated from the code, and files of the root, to the written ones."""
 
 from functools import cache
 from typing import Any
@@ -7,13 +7,14 @@ from docs.generators.api_pages import api_pages
 from docs.generators.command_pages import command_pages
 from docs.generators.error_pages import error_pages
 from docs.generators.python_pages import python_pages
+from docs.generators.root_pages import root_pages
 from docs.generators.setting_pages import setting_pages
 
 
 @cache
 def pages() -> dict[str, str]:
     """Return the text of every generated file by its path in the site's sources."""
-    return command_pages() | setting_pages() | error_pages() | api_pages() | python_pages()
+    return root_pages() | command_pages() | setting_pages() | error_pages() | api_pages() | python_pages()
 
 
 def on_config(config: Any) -> Any:

@@ -48,7 +48,16 @@ def api_pages() -> dict[str, str]:
             "## Shapes",
             *shapes,
         ),
-        "reference/mcp-tools.md": page("MCP tools", MCP_INTRODUCTION, fence(INSTRUCTIONS), *map(_tool, tools())),
+        "reference/mcp-tools.md": page(
+            "MCP tools",
+            MCP_INTRODUCTION,
+            fence(INSTRUCTIONS),
+            *map(_tool, tools()),
+            "## Resources",
+            *map(_resource, asyncio.run(build_server(None).list_resource_templates())),
+            "## Prompts",
+            *map(_prompt, asyncio.run(build_server(None).list_prompts())),
+        ),
     }
 
 
@@ -68,6 +77,15 @@ def _tool(tool: Any) -> str:
             _result(tool.output_schema),
         ]
     )
+
+
+def _resource(template: Any) -> str:
+    return f"### {code(template.uri_template)}\n\n{text(template.description)}"
+
+
+def _prompt(prompt: Any) -> str:
+    rows = [(code(each.name), cell(each.description)) for each in prompt.arguments]
+    return f"### {prompt.name}\n\n{text(prompt.description)}\n\n{table(('argument', 'meaning'), rows)}"
 
 
 def _paragraph(plain: str) -> str:

@@ -1,16 +1,15 @@
 """The page of the settings, from their declarations."""
 
 import inspect
-import re
 import types
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin
 
-from msgspec import Meta, Struct
+from msgspec import Meta
 
 from docs.generators.markdown import code, page, text
-from harness.settings import BLOCKS, Settings, declared, setting_names
+from harness.settings import Settings, setting_groups
 from harness.settings.flags import flag_of, flagged
 from harness.settings.loading import HISTORICAL, PREFIX, note_of, type_of
 
@@ -34,26 +33,10 @@ def setting_pages() -> dict[str, str]:
     """Return the page of all settings by its path."""
     parts = [
         part
-        for group, names in _groups().items()
-        for part in (f"## {_heading(group)}", text(inspect.getdoc(group) or ""), *map(_entry, names))
+        for heading, (group, names) in setting_groups().items()
+        for part in (f"## {heading}", text(inspect.getdoc(group) or ""), *map(_entry, names))
     ]
     return {"reference/settings.md": page("Settings", INTRODUCTION, *parts)}
-
-
-def _groups() -> dict[type[Struct], list[str]]:
-    """Return the names of the settings by their group, in the order of declaration."""
-    kinds = [kind for name, kind in vars(declared).items() if name.endswith("Settings") and kind is not Settings]
-    groups: dict[type[Struct], list[str]] = {}
-    for name in setting_names():
-        block, _, own = name.rpartition(".")
-        among = [BLOCKS[block]] if block else kinds
-        groups.setdefault(next(kind for kind in among if own in kind.__struct_fields__), []).append(name)
-    return groups
-
-
-def _heading(group: type[Struct]) -> str:
-    """Return the name of a group in words: `Vector store` for `VectorStoreSettings`."""
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", group.__name__.removesuffix("Settings")).capitalize()
 
 
 def _entry(name: str) -> str:

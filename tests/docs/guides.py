@@ -8,15 +8,22 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-DOCS = Path(__file__).parents[2] / "docs"
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
-RUN = ("console", "bash")
-"""Languages of the blocks that are run; `bash` shows no output."""
+README = ROOT / "README.md"
+AT_THE_ROOT = sorted(path for path in ROOT.glob("*.md"))
+RUN = ("console", "bash", "python")
+"""Languages of the blocks that are run; only `console` shows output. A block of Python with a title is a file that a
+later command runs. `<!-- not run: REASON -->` before a block excludes it."""
+LANGUAGES = {*RUN, "text", "json", "yaml", "toml", "sql", "ini", "dockerfile", "html", "javascript", "typescript"}
 ANYTHING = "…"
 """In a shown output: any text, also over several lines."""
 
 _FENCE = re.compile(
-    r"^```(?P<language>\w+)(?: title=\"(?P<title>[\w.-]+)\")?\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL
+    r"^(?:<!-- not run: (?P<reason>[^\n]*) -->\n\n?)?"
+    r"```(?P<language>\w*)(?: title=\"(?P<title>[\w.-]+)\")?\n(?P<body>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
 )
 _GUARD = """\
 import socket
@@ -44,17 +51,26 @@ class Step(NamedTuple):
 
 
 class Block(NamedTuple):
-    """One block of code: a file to write if it has a title, else commands."""
+    """One block of code: a file to write if it has a title, else commands. `reason` says why it is not run."""
 
     line: int
     language: str
     title: str
     body: str
+    reason: str = ""
+
+    @property
+    def is_run(self) -> bool:
+        """Whether a test runs the block or writes its file."""
+        return not self.reason and (self.language in RUN or bool(self.title))
 
     def steps(self) -> Iterator[Step]:
         """Yield the commands of the block."""
         if self.language == "bash":
             yield Step(self.body, None)
+            return
+        if self.language == "python":
+            yield Step(f"python - << 'END_OF_BLOCK'\n{self.body}END_OF_BLOCK\n", None)
             return
         for part in re.split(r"^\$ ", self.body, flags=re.MULTILINE)[1:]:
             lines = part.splitlines(keepends=True)
@@ -62,14 +78,24 @@ class Block(NamedTuple):
             yield Step("".join(lines[: last + 1]), "".join(lines[last + 1 :]))
 
 
-def blocks(page: Path) -> list[Block]:
-    """Return the blocks of a page that are run or written to a file."""
+def fences(page: Path) -> list[Block]:
+    """Return all blocks of code of a page."""
     text = page.read_text(encoding="utf-8")
-    found = [
-        Block(text.count("\n", 0, match.start()) + 1, match["language"], match["title"] or "", match["body"])
+    return [
+        Block(
+            text.count("\n", 0, match.start()) + 1,
+            match["language"],
+            match["title"] or "",
+            match["body"],
+            match["reason"] or "",
+        )
         for match in _FENCE.finditer(text)
     ]
-    return [block for block in found if block.language in RUN or block.title]
+
+
+def blocks(page: Path) -> list[Block]:
+    """Return the blocks of a page that are run or written to a file."""
+    return [block for block in fences(page) if block.is_run]
 
 
 class Shell:

@@ -1,16 +1,24 @@
-"""The written pages: each command in them runs offline, and gives the output that is shown."""
+"""The written pages and the README: each command in them runs offline, and gives the output that is shown."""
 
 from pathlib import Path
 
 import pytest
 
-from tests.docs.guides import DOCS, PAGES, RUN, Shell, blocks, matches
+from tests.docs.guides import LANGUAGES, PAGES, README, ROOT, RUN, Shell, blocks, fences, matches
 
-WITH_COMMANDS = [page for page in PAGES if blocks(page)]
+WRITTEN = [README, *PAGES]
+WITH_COMMANDS = [page for page in WRITTEN if blocks(page)]
+MOST_NOT_RUN = 10
+"""Blocks in all pages that are excluded with a reason."""
+
+
+def name_of(page: Path) -> str:
+    """Return the path of a page in the repository."""
+    return str(page.relative_to(ROOT))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", WITH_COMMANDS, ids=lambda page: str(page.relative_to(DOCS)))
+@pytest.mark.parametrize("page", WITH_COMMANDS, ids=name_of)
 def test_the_commands_of_a_page_run_and_print_what_is_shown(page: Path, tmp_path: Path) -> None:
     """They start with an empty data directory, in the order of the page, and connect to no other host."""
     shell = Shell(tmp_path)
@@ -24,6 +32,33 @@ def test_the_commands_of_a_page_run_and_print_what_is_shown(page: Path, tmp_path
             assert shown is not None or code == 0, where
             assert shown is None or matches(shown, output), where
             assert not shell.connections(), where
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=name_of)
+def test_every_block_names_its_language(page: Path) -> None:
+    """A block that is run cannot be mistaken for one that is not."""
+    for block in fences(page):
+        assert block.language in LANGUAGES, f"{page.name}:{block.line}"
+
+
+def test_few_blocks_are_not_run_and_each_says_why() -> None:
+    """The reason has at least three words."""
+    left_out = [(page.name, block) for page in WRITTEN for block in fences(page) if block.reason]
+    assert len(left_out) <= MOST_NOT_RUN
+    for page, block in left_out:
+        assert len(block.reason.split()) >= 3, (page, block.line)
+        assert block.language in RUN, (page, block.line)
+
+
+def test_a_block_with_a_reason_is_not_run(tmp_path: Path) -> None:
+    """The marker excludes the block that follows it, and no other one."""
+    page = tmp_path / "page.md"
+    page.write_text("<!-- not run: needs a client -->\n```bash\nfalse\n```\n\n```python\nprint(1)\n```\n")
+    first, second = fences(page)
+    assert (first.reason, first.is_run) == ("needs a client", False)
+    assert second.is_run
+    (step,) = second.steps()
+    assert Shell(tmp_path).run(step.command) == (0, "1\n")
 
 
 def test_most_pages_have_commands() -> None:

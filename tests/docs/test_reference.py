@@ -1,5 +1,6 @@
 """The generated reference: complete, and without values of this machine."""
 
+import asyncio
 import inspect
 import json
 import re
@@ -17,6 +18,7 @@ from docs.generators.setting_pages import bounds, type_text
 from harness import errors
 from harness.cli.main import commands
 from harness.cli.terminal import ExitCode
+from harness.server.mcp.server import build_server
 from harness.settings import Settings, setting_names
 from harness.settings.flags import flag_of, flagged
 from harness.settings.loading import type_of
@@ -110,6 +112,17 @@ def test_every_tool_is_listed_with_its_arguments(generated: dict[str, str]) -> N
     for tool in tools():
         shown = entry(generated["reference/mcp-tools.md"], f"## {tool.name}")
         assert all(f"| `{argument}` |" in shown for argument in tool.input_schema["properties"])
+
+
+def test_every_resource_and_prompt_is_listed(generated: dict[str, str]) -> None:
+    """Each has a heading, and each argument of a prompt a line."""
+    page, server = generated["reference/mcp-tools.md"], build_server(None)
+    templates = asyncio.run(server.list_resource_templates())
+    assert all(f"\n### `{each.uri_template}`\n" in page for each in templates)
+    for prompt in asyncio.run(server.list_prompts()):
+        shown = entry(page, f"### {prompt.name}")
+        assert prompt.arguments
+        assert all(f"| `{argument.name}` |" in shown for argument in prompt.arguments)
 
 
 @pytest.mark.parametrize(

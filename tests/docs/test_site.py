@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from docs.generate import pages
+from docs.generators.root_pages import FILES
 from tests.conftest import ROOT
 from tests.docs.guides import DOCS, PAGES
 
@@ -77,7 +78,8 @@ def test_a_foreign_request_would_be_seen() -> None:
 def test_a_broken_link_fails(tmp_path: Path, link: str) -> None:
     """A page or a heading that is not there is a warning, and a warning ends the build."""
     shutil.copytree(DOCS, tmp_path / "docs", ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "mkdocs.yml", tmp_path)
+    for name in ("mkdocs.yml", *FILES):
+        shutil.copy(ROOT / name, tmp_path)
     with (tmp_path / "docs" / "explanation" / "reuse.md").open("a", encoding="utf-8") as page:
         page.write(f"\n[a link]({link})\n")
     built = build(tmp_path, tmp_path / "site")

@@ -1,0 +1,1 @@
+"""Tests of the measurements: their arithmetic, not their figures."""
