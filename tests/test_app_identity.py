@@ -201,7 +201,7 @@ def test_threads_open_everything_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_reader_gets_entries_and_makes_no_live_call(bench: App) -> None:
-    """Exactly and by meaning; a miss is an `OfflineMiss`, and no engine, page or tool is called."""
+    """Exactly and by meaning; a miss is an `AccessDenied`, and no engine, page or tool is called."""
     bench.serving(as_role("writer")).cache.searches.put("best practices for rag", results("kept"))
     cache = bench.serving(as_role("reader")).cache
     assert cache.searches.answer("best practices for rag", never).how == "exact"
@@ -211,8 +211,17 @@ def test_a_reader_gets_entries_and_makes_no_live_call(bench: App) -> None:
         lambda: cache.tools.answer("web", "something else", never),
         lambda: cache.pages.answer("https://example.org/", PageOf("lab")),
     ):
-        with pytest.raises(OfflineMiss):
+        with pytest.raises(AccessDenied, match="nothing is cached for .*token of the role writer; ask an admin"):
             ask()
+
+
+def test_offline_a_readers_miss_is_that_of_all(bench: App) -> None:
+    """Another token would not help."""
+    with (
+        App(replace(bench.settings, offline=True), identity=as_role("reader")) as reader,
+        pytest.raises(OfflineMiss, match="run it once online"),
+    ):
+        reader.cache.searches.answer("something else", never)
 
 
 @pytest.mark.parametrize("read", [True, False])

@@ -29,6 +29,7 @@ STABLE = {
     "SiteLeftOut": "site_left_out",
     "ModelError": "model_error",
     "ModelUnavailable": "model_unavailable",
+    "ModelRefused": "model_refused",
     "OfflineMiss": "offline_miss",
     "AccessDenied": "access_denied",
     "TooManyRequests": "too_many_requests",

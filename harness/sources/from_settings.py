@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from harness.core.foreign_text import foreign_language
 from harness.core.locales import ANY, requested_language, tongue_of
 from harness.core.locales import AUTO as AUTO_LANGUAGE
-from harness.core.search_engines import AUTO, ENGINE_SPECS, LIBRARY, alternative_specs, engine_kind
+from harness.core.search_engines import AUTO, ENGINE_SPECS, KEYED, LIBRARY, alternative_specs, engine_kind
 from harness.errors import InvalidInput
 from harness.ports import Embedder, PageReader, Progress, SearchEngine
 from harness.settings import Settings
@@ -20,10 +20,6 @@ if TYPE_CHECKING:
     from harness.core.engine_choice import EngineChoice
     from harness.sources.pages.reader import WebReader
     from harness.storage.opening import Replay
-
-
-KEYED = ("brave", "serper", "exa")
-"""Engines for the whole web that need a key."""
 
 
 class Sources:

@@ -64,6 +64,10 @@ class Transport(httpx2.HTTPTransport):
         self._pool = httpcore2.ConnectionPool(ssl_context=tls, proxy=proxy, network_backend=sockets)
 
 
+class TooLong(httpx2.ReadError):
+    """A response has more bytes than are read."""
+
+
 class EndpointTransport(Transport):
     """Transport to the OpenAI-compatible endpoint at `address`. Only it has the `key`; it refuses compressed bodies.
 
@@ -133,7 +137,7 @@ class _BoundedStream(httpx2.SyncByteStream):
         left = self._bound
         for piece in self._stream:
             if self._whole and len(piece) > left:
-                raise httpx2.ReadError("a response that is too long")
+                raise TooLong("a response that is too long")
             yield piece[:left]
             left -= len(piece)
             if left <= 0 and not self._whole:

@@ -158,7 +158,7 @@ def test_without_playwright_the_error_says_what_to_install(monkeypatch: pytest.M
     """The engine is an extra; who lacks it learns the command."""
     monkeypatch.setitem(sys.modules, "playwright", None)
     monkeypatch.setitem(sys.modules, "playwright.sync_api", None)
-    with pytest.raises(EngineUnavailable, match=r"pip install 'research-harness\[browser\]'"):
+    with pytest.raises(InvalidInput, match=r"pip install 'research-harness\[browser\]'"):
         Browser().search("q", 1)
 
 
