@@ -149,11 +149,15 @@ def searxng() -> Iterator[str]:
 def serving(program: Path, data: Path, workers: int, engine: str) -> Iterator[int]:
     """Start `harness serve` with the code in `program`; yield its port."""
     more = ["--workers", str(workers)] if workers > 1 else []
+    settings = {"HARNESS_DATA_DIR": str(data), "HARNESS_READ_PAGES": "0", "PYTHONPATH": str(program)}
+    command = [sys.executable, "-m", "harness.cli.main", "serve", "--port=0", "--rate=10000000"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "harness.cli.main", "serve", "--port=0", f"--engine=searxng:{engine}", "--rate=10000000", *more],
-        cwd=program, env={**os.environ, "HARNESS_DATA_DIR": str(data), "PYTHONPATH": str(program), "HARNESS_READ_PAGES": "0"},
-        stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        [*command, f"--engine=searxng:{engine}", *more],
+        cwd=program,
+        env={**os.environ, **settings},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     assert process.stderr is not None
     try:
         line = ""

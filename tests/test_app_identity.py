@@ -211,7 +211,7 @@ def test_a_reader_gets_entries_and_makes_no_live_call(bench: App) -> None:
         lambda: cache.tools.answer("web", "something else", never),
         lambda: cache.pages.answer("https://example.org/", PageOf("lab")),
     ):
-        with pytest.raises(AccessDenied, match="nothing is cached for .*token of the role writer; ask an admin"):
+        with pytest.raises(AccessDenied, match=r"nothing is cached for .*token of the role writer; ask an admin"):
             ask()
 
 

@@ -44,7 +44,7 @@ def test_the_settings_exist() -> None:
 
 
 def test_the_options_of_the_server_exist(harness: Program) -> None:
-    """Those of the image and of the unit."""
+    """The image and the unit use them."""
     command = re.findall(r"^CMD (\[\"serve.*\])$", DOCKERFILE, re.MULTILINE)[-1]
     (unit,) = re.findall(r"^ExecStart=\S+/harness (.*)$", UNIT, re.MULTILINE)
     help_text = harness("serve", "--help").out

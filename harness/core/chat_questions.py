@@ -10,7 +10,7 @@ _PARTS = re.compile(r"""[\n"“”„«»`:;]|(?<!\w)['‘’]|[.!?…](?=\s)"""
 """Signs that a message has more than one sentence, or text that a task is about."""
 _TASK = re.compile(r"\b(?:can|could|will|would) you\b|\bplease\b", re.IGNORECASE)
 _END = "?？؟;"
-"""Question marks; the last one is Greek."""
+"""Question marks. The last one is Greek, and looks like a semicolon."""
 _ENGLISH = ("", "en")
 
 

@@ -108,7 +108,8 @@ def past_run(cache: Cache, run: str) -> PastRun:
     except (ValueError, msgspec.MsgspecError) as error:  # also for invalid JSON
         why = shorten(clean(error, MAX_REASON), MAX_REASON)  # it may quote the record
         raise StoreCorrupt(
-            f"the record of the run {run} cannot be read ({why}); research its question again: cached answers cost nothing"
+            f"the record of the run {run} cannot be read ({why}); research its question again: "
+            "cached answers cost nothing"
         ) from error
     answered: Counter[str] = Counter(use.how for use in record.uses if use.how != "derived")
     live = answered["live"] + answered["failed"]

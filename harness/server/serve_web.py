@@ -50,9 +50,9 @@ READY, STOPPING = "ready", "stopping"
 
 
 class ServerOptions(Struct, frozen=True, kw_only=True):
-    """How to serve: at most `per_minute` requests a minute for each token and `max_researches` at a time for each
-    tenant; `names` are more host names that browsers may use; `logs`: a line for each request. `shared` is a folder
-    for what the workers of one server know of each other.
+    """Options of a server: at most `per_minute` requests a minute for each token, and `max_researches` at a time for
+    each tenant; `names` are more host names that browsers may use; `logs`: a line for each request. `shared` is a
+    folder for what the workers of one server know of each other.
     """
 
     host: str = "127.0.0.1"

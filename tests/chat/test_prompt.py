@@ -111,7 +111,7 @@ def test_tokens_are_estimated_by_script() -> None:
     budget=st.integers(200, 4_000),
 )
 def test_looked_up_texts_stay_within_their_share(texts: list[str], message: str, budget: int) -> None:
-    """Whatever is in them, the prompt is within the budget, and the user's words are the user's."""
+    """The prompt is within the budget, and the user's words are the user's."""
     pages = [LookedUpText("Title", f"https://example.org/{n}", text) for n, text in enumerate(texts)]
     prompt = prompt_for(message, (), (), budget, pages)
     content = prompt.messages[-1]["content"]

@@ -125,7 +125,7 @@ def test_evaluations_and_loops_are_completed(completed: Completed, tmp_path: Pat
     ],
 )
 def test_choices_of_options_are_completed(completed: Completed, line: str, values: list[str]) -> None:
-    """Those that begin as the word does."""
+    """Values that begin as the word does."""
     assert sorted(completed(line)) == values
 
 

@@ -72,7 +72,7 @@ def test_help_has_three_spellings_everywhere(harness: Program, path: tuple[str, 
 
 
 def test_every_help_has_an_example() -> None:
-    """Of commands and of groups."""
+    """Commands and groups have one."""
 
     def helps(command: Any, *path: str) -> Iterator[tuple[str, str]]:
         yield " ".join(path), command.help or ""
@@ -138,7 +138,7 @@ def test_help_uses_the_width_of_the_terminal(harness: Program, columns: int) -> 
 
 
 def test_options_are_listed_under_headings(harness: Program) -> None:
-    """Those of the command first, those of every command last; arguments have no type."""
+    """Options of the command come first, those of every command last; arguments have no type."""
     text = harness("research", "--help").out
     headings = re.findall(r"^(\S.*):$", text, re.MULTILINE)
     assert headings == [

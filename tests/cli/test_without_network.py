@@ -16,7 +16,7 @@ def unreachable(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("command", ["research", "search"])
 def test_an_error_without_a_network_says_what_to_try(harness: Program, command: str) -> None:
-    """Where no engine can be reached, and offline; still one line."""
+    """Errors without a reachable engine, and offline; still one line."""
     for arguments, code in (((), 3), (("--offline",), 6)):
         line = harness(command, "how do retries work", *arguments).one_line_error(code)
         assert f"Without a network, try {MANUAL} or --engine corpus:PATH (your files)" in line
@@ -24,7 +24,7 @@ def test_an_error_without_a_network_says_what_to_try(harness: Program, command: 
 
 
 def test_the_library_is_named_once_it_has_passages(harness: Program, notes: str) -> None:
-    """What was read before can answer."""
+    """Passages of the library can answer."""
     harness("library", "add", notes.removeprefix("corpus:"))
     line = harness("search", "a question about something else").one_line_error(3)
     assert f"try --engine library (everything read before) or {MANUAL}" in line

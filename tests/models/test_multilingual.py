@@ -70,7 +70,7 @@ def test_other_texts_have_the_encoders_vectors(joined: Multilingual) -> None:
 def test_an_english_question_across_is_near_to_answers_in_other_languages_alone(
     joined: Multilingual, language: str
 ) -> None:
-    """Of length 1, and with no similarity to any English text; its usual vector has none to the other languages."""
+    """Vectors have length 1 and no similarity to an English text; its usual vector has none to other languages."""
     answer, other = joined.embed([QUESTIONS[language][1], OTHER[1]])
     question = "How many days of holiday are there in a year?"
     usual, across = joined.embed([question])[0], joined.embed_across([question])[0]

@@ -280,7 +280,9 @@ def test_a_search_that_every_engine_fails_is_one_error(harness: Program, web: An
     ended = harness("search", QUERY, "-e", "ddgs,pubmed")
     assert (ended.code, ended.out) == (3, "")
     assert [line.partition(":")[0] for line in ended.err.splitlines()] == ["warning", "warning", "error"]
-    assert ended.err.splitlines()[-1].startswith("error: pubmed is down as well. Without a network, try --engine corpus:")
+    assert ended.err.splitlines()[-1].startswith(
+        "error: pubmed is down as well. Without a network, try --engine corpus:"
+    )
     assert "nothing is cached" in harness("search", QUERY, "-e", "ddgs,pubmed", "--offline").one_line_error(6)
 
 

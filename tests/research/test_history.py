@@ -460,11 +460,11 @@ def test_swept_entries_are_gone(store: Store, clock: FakeClock) -> None:
     """A sweep removes expired entries from the history, and nothing else."""
     cache, history = Cache(store, clock=clock), past_of(store, clock)
     cache.searches.put("retries of old", [RESULT], ttl=HOUR)
-    cache.searches.put("retries of late", [RESULT], ttl=DAY)
+    cache.searches.put("recent retries", [RESULT], ttl=DAY)
     assert len(history.page("retries").items) == 2
     clock.advance(2 * HOUR)
     cache.maintenance.sweep()
-    assert titles(history.page("retries").items) == titles(history.page().items) == ["retries of late"]
+    assert titles(history.page("retries").items) == titles(history.page().items) == ["recent retries"]
 
 
 @in_memory

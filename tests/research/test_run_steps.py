@@ -24,7 +24,7 @@ def record(app: App, searches: list[dict[str, object]], pages: list[dict[str, ob
 
 
 def test_a_search_has_the_key_of_the_row_that_answered_it(app: App) -> None:  # noqa: F811
-    """Of a deleted row none."""
+    """A deleted row has none."""
     app.cache.searches.put("Retries of  a client", [RESULT])
     key = search_key("Retries of  a client")
     pages = [{"url": "https://e.org/a", "answered_by": "live", "characters": 9}]

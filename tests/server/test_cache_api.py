@@ -308,7 +308,7 @@ def test_one_day_is_a_table_and_no_chart(client: TestClient, app: App) -> None:
 
 
 def test_hostile_texts_are_only_text(client: TestClient, app: App) -> None:
-    """Of queries, engines and reasons."""
+    """Queries, engines and reasons are escaped."""
     evil = "<script>alert(1)</script> 2023"
     for query in (evil, evil, evil.replace("2023", "2024")):
         app.cache.searches.answer(query, lambda *_: [RESULT], engine="<img src=x>")

@@ -250,7 +250,7 @@ def fill(app: App) -> None:
 
 
 def test_sources_are_listed_the_most_used_first(client: TestClient, app: App) -> None:
-    """Those that reports cite or researches reused; then those with most passages. Damaged records count nothing."""
+    """Cited or reused sources come first, then those with most passages. Damaged records count nothing."""
     fill(app)
     shape = get(client, f"{ADDRESS}/sources")
     (first, *others), total = shape["sources"], shape["total"]
@@ -335,7 +335,7 @@ def test_only_a_writer_adds_a_page(client: TestClient, token: Callable[..., str]
     "url", ["", "retries", "file:///etc/passwd", "ftp://e.org", "http://127.0.0.1/x", "http://[::1]/", "https://"]
 )
 def test_other_addresses_are_not_read(client: TestClient, app: App, url: str) -> None:
-    """The error is beside the form, which keeps the address; nothing of this machine is read."""
+    """The error is next to the form, which keeps the address; nothing of this machine is read."""
     refusal = client.post(f"{ADDRESS}/pages", json={"url": url})
     assert refusal.status_code in {400, 403, 502}, refusal.text
     answer = client.post("/library", data={"url": url}, headers={"Accept": "text/html"})

@@ -3,8 +3,11 @@
 import asyncio
 import base64
 import json
+import logging
+import socket
 import struct
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -204,6 +207,17 @@ def test_the_order_of_fields_does_not_matter(endpoint: Endpoint, web: httpx2.Cli
     assert len(endpoint.asked) == 1
 
 
+@pytest.mark.parametrize("field", ["response_format", "tools", "guided_json"])
+def test_the_order_of_members_in_a_schema_matters(endpoint: Endpoint, web: httpx2.Client, field: str) -> None:
+    """A model fills in a schema in its order."""
+    endpoint.answers(completion())
+    names = ("reason", "answer")
+    for order in (names, names[::-1]):
+        schema = [{"properties": {name: {"type": "string"} for name in order}}]
+        assert [chat(web, **{field: schema}).headers["x-harness-cache"] for _ in range(2)] == ["miss", "hit"]
+    assert [list(each[field][0]["properties"]) for each in endpoint.asked] == [[*names], [*names[::-1]]]
+
+
 def test_many_identical_requests_at_once_make_one_call(endpoint: Endpoint, web: httpx2.Client) -> None:
     """All others wait for its answer."""
     begun = threading.Event()
@@ -230,6 +244,30 @@ def test_an_unfinished_answer_is_passed_on_and_not_stored(
     endpoint.answers(completion("Hel", reason), completion("Hello."))
     assert [chat(web).json()["choices"][0]["message"]["content"] for _ in range(3)] == ["Hel", "Hello.", "Hello."]
     assert len(endpoint.asked) == 2
+
+
+@pytest.mark.parametrize(
+    ("usage", "tokens"),
+    [
+        ({"prompt_tokens": 12.0, "completion_tokens": 2}, 12),
+        ({"prompt_tokens": 1.5}, 1),
+        ({"prompt_tokens": None, "completion_tokens": "2"}, 0),
+        ({"prompt_tokens": -5, "completion_tokens": 1e300}, 0),
+        (None, 0),
+        ([1], 0),
+    ],
+)
+def test_fields_that_do_not_matter_may_have_any_form(
+    endpoint: Endpoint, web: httpx2.Client, usage: Any, tokens: int
+) -> None:
+    """Token counts and indexes: the answer is passed on and stored; what is not a number of tokens counts as 0."""
+    choice = {"index": "0", "message": {"role": "assistant", "content": "Hello."}, "finish_reason": "stop"}
+    body = json.dumps({"choices": [choice], "usage": usage}).encode()
+    endpoint.answers(Reply(lambda: [body], content_type=JSON))
+    assert [chat(web).headers["x-harness-cache"] for _ in range(2)] == ["miss", "hit"]
+    metrics = web.get(str(web.base_url).replace("/v1/", "/metrics")).text
+    name = 'harness_model_tokens_total{direction="prompt",kind="chat",outcome="hit"}'
+    assert f"{name} {float(tokens)}" in metrics
 
 
 # Streams -------------------------------------------------------------------------------------------------------------
@@ -344,6 +382,35 @@ def test_a_stream_without_a_finish_is_not_stored(endpoint: Endpoint, program: Op
     assert len(list(program.chat.completions.create(model="small", messages=QUESTION, stream=True))) == 3
 
 
+def test_a_stream_that_lacks_what_was_requested_is_passed_on_and_not_stored(
+    endpoint: Endpoint, web: httpx2.Client
+) -> None:
+    """Fewer choices than `n`, or no token count: it may have been cut at a good place."""
+    last = event(choices=[{"index": 0, "delta": {}, "finish_reason": "stop"}])
+    cut = Reply(lambda: [said("Hello."), last])
+    second = event(choices=[{"index": 1, "delta": {"content": "Hi."}, "finish_reason": "stop"}])
+    for fields, whole in (
+        ({"n": 2}, Reply(lambda: [said("Hello."), second, ended()])),
+        ({"stream_options": {"include_usage": True}}, saying("Hello.")),
+    ):
+        endpoint.asked.clear()
+        endpoint.answers(cut, whole)
+        found = [chat(web, stream=True, **fields) for _ in range(3)]
+        assert [each.headers["x-harness-cache"] for each in found] == ["miss", "miss", "hit"], fields
+        assert all("Hello." in each.text for each in found)
+        assert found[1].text == found[2].text
+
+
+def test_a_stream_of_a_thinking_model_is_stored(endpoint: Endpoint, web: httpx2.Client) -> None:
+    """Its content is a list of parts, and an index may be a text."""
+    parts = [{"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}, {"type": "text", "text": "Hello."}]
+    piece = event(choices=[{"index": "0", "delta": {"content": parts}}], usage={"prompt_tokens": 7.0})
+    endpoint.answers(Reply(lambda: [piece, ended()]))
+    found = [chat(web, stream=True) for _ in range(2)]
+    assert [each.headers["x-harness-cache"] for each in found] == ["miss", "hit"]
+    assert found[0].text == found[1].text
+
+
 def test_an_error_in_a_stream_ends_it(endpoint: Endpoint, program: OpenAI) -> None:
     """With the endpoint's words."""
     endpoint.answers(Reply(lambda: [said("Hel") + event(error={"message": "out of memory", "type": "server_error"})]))
@@ -450,6 +517,46 @@ def test_an_endpoint_that_is_down_is_an_error_at_once(settings: Settings, closed
     assert response.json()["error"]["code"] == "model_unavailable"
 
 
+def test_errors_do_not_name_the_endpoints_address(
+    settings: Settings, endpoint: Endpoint, closed_port: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Any tenant may read them; the log has the address."""
+    down = msgspec.structs.replace(settings, model_url=f"http://127.0.0.1:{closed_port}/v1")
+    with serving(down) as (web, _):
+        texts = [chat(web).text, chat(web, stream=True).text]
+    assert f"127.0.0.1:{closed_port}" in caplog.text
+    replies = (
+        refusing(401, "no"),
+        Reply(lambda: [b"<html>"], content_type=JSON),
+        Reply(lambda: [b"<html>"]),
+        Reply(lambda: [b"x"], 302, JSON, {"location": "http://127.0.0.2/"}),
+        Reply(lambda: [b"x"], headers={"content-encoding": "gzip"}),
+        Reply(lambda: [b"{"], content_type=JSON, whole=False),
+    )
+    with serving(settings) as (web, _):
+        for reply in replies:
+            endpoint.answers(reply)
+            texts += [chat(web).text, chat(web, stream=True).text]
+            texts += [web.post("/embeddings", json={"model": "vectors", "input": "x"}).text]
+    assert all('"error"' in each for each in texts)
+    assert "127.0.0" not in "".join(texts)
+
+
+def test_a_client_that_leaves_during_its_upload_is_no_bug(web: httpx2.Client, caplog: pytest.LogCaptureFixture) -> None:
+    """The log says nothing about it, and the server goes on."""
+    url = web.base_url
+    with caplog.at_level(logging.DEBUG, logger="harness"):
+        with socket.create_connection((url.host, url.port)) as gone:
+            head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: {url.host}:{url.port}\r\nContent-Length: 1000\r\n\r\n"
+            gone.sendall(head.encode() + b'{"model": ')
+        end = time.monotonic() + 5
+        while "a client left" not in caplog.text and time.monotonic() < end:
+            time.sleep(0.01)
+        assert web.get("/models").status_code == 200
+    assert "a client left before the end of its request" in caplog.text
+    assert not [each for each in caplog.records if each.levelno > logging.INFO]
+
+
 HOSTILE = (
     (b"{", "not JSON"),
     (b"[]", "JSON object"),
@@ -465,6 +572,9 @@ HOSTILE = (
     (b'{"model": "small", "messages": [{}], "stream": "yes"}', "stream"),
     (b'{"model": "small", "messages": [{}], "stream": 1}', "stream"),
     (b"\xff\xfe", "not JSON"),
+    (b'{"model": "small", "messages": [{}], "seed": 18446744073709551616}', "64 bits"),
+    (b'{"model": "small", "messages": [{}], "seed": -9223372036854775809}', "64 bits"),
+    (b'{"model": "small", "messages": [{"x": [' + b"9" * 30 + b"]}]}", "64 bits"),
     (b"", "not JSON"),
 )
 """Bodies, and what the message about each says."""
@@ -594,6 +704,38 @@ def test_meaning_counts_only_if_requested(settings: Settings, endpoint: Endpoint
         assert outcome(on, messages=[{"role": "system", "content": "Be brief."}, *other]) == "miss"
         assert outcome({**on, "Cache-Control": "no-cache"}, messages=asked) == "miss"
         assert chat(web, {"X-Harness-Semantic": "maybe"}).status_code == 400
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("said", "then"),
+    [
+        ("Write a short poem about love", "Write a poem about love"),
+        ("Explain recursion in detail", "Explain recursion simply"),
+        ("Convert to upper case: python", "Convert to upper case: Python"),
+        ("Proofread: It's", "Proofread: Its"),
+        ("Can you write a short poem about love?", "Can you write a poem about love?"),
+    ],
+)
+def test_a_task_is_never_answered_by_meaning(settings: Settings, endpoint: Endpoint, said: str, then: str) -> None:
+    """Only its own answer is reused; a statistic names the model alone."""
+    endpoint.answers(completion())
+    on = {"X-Harness-Semantic": "true"}
+    with serving(msgspec.structs.replace(settings, semantic=True)) as (web, _):
+        messages = [[{"role": "user", "content": text}] for text in (said, then, then)]
+        found = [chat(web, on, messages=each).headers["x-harness-cache"] for each in messages]
+    assert found == ["miss", "miss", "hit"]
+
+
+def test_statistics_name_the_model(settings: Settings, endpoint: Endpoint) -> None:
+    """Not the digest of the request, which rows that are compared by meaning have in the same column."""
+    endpoint.answers(completion())
+    asked = [{"role": "user", "content": "How do I sort a list in Python?"}]
+    with serving(msgspec.structs.replace(settings, semantic=True)) as (web, app):
+        chat(web, {"X-Harness-Semantic": "true"}, messages=asked)
+        chat(web)
+        days = app.cache.usage.details().sources
+    assert [set(each) for each in days.values()] == [{(COMPLETIONS, "small")}]
 
 
 def test_meaning_is_refused_where_it_is_switched_off(web: httpx2.Client) -> None:
@@ -758,12 +900,51 @@ def test_unusable_vectors_are_an_error(endpoint: Endpoint, web: httpx2.Client) -
         b'{"data": [{"index": 0, "embedding": "AAA="}]}',
         b'{"data": [{"index": 0, "embedding": "AADAfw=="}]}',
         b'{"data": [{"index": 1, "embedding": [1]}]}',
+        b'{"data": [{"index": 0, "embedding": [1e308]}]}',
+        b'{"data": [{"index": 0, "embedding": [0, -3.5e38]}]}',
+        b'{"data": [{"embedding": [1]}, {"embedding": [1]}]}',
         b'{"data": [{"index": 0, "embedding": [1]}, {"index": 1, "embedding": [1]}]}',
     ):
         endpoint.answers(Reply(lambda body=body: [body], content_type=JSON))  # type: ignore[misc]
         assert web.post("/embeddings", json=request).json()["error"]["code"] == "model_error", body
     endpoint.answers(embedding(endpoint))
     assert web.post("/embeddings", json=request).headers["x-harness-cache"] == "miss"
+
+
+def test_many_texts_are_sent_in_parts(endpoint: Endpoint, web: httpx2.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An answer has a limited size. Parts before one that fails are stored."""
+    monkeypatch.setattr("harness.server.llm_api.embeddings.AT_ONCE", 2)
+    endpoint.answers(embedding(endpoint), embedding(endpoint), refusing(429, "slow down"), embedding(endpoint))
+    request = {"model": "vectors", "input": ["x" * (1 + number) for number in range(5)]}
+    assert web.post("/embeddings", json=request).status_code == 429
+    body = web.post("/embeddings", json=request).json()
+    assert [len(each["input"]) for each in endpoint.asked] == [2, 2, 1, 1]
+    assert [each["embedding"][0] for each in body["data"]] == [1, 2, 3, 4, 5]
+    assert body["usage"]["prompt_tokens"] == 15
+
+
+def test_an_answer_that_is_too_long_is_not_an_outage(
+    endpoint: Endpoint, web: httpx2.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error says what to do."""
+    monkeypatch.setattr("harness.models.remote.forwarding.MAX_ANSWER", 100)
+    endpoint.answers(embedding(endpoint))
+    error = web.post("/embeddings", json={"model": "vectors", "input": ["a", "b", "c"]}).json()["error"]
+    assert error["code"] == "model_error"
+    assert "less at once" in error["message"]
+
+
+@pytest.mark.parametrize("indexes", [(None, None), ("0", "1")])
+def test_vectors_without_a_number_as_index_are_read(
+    endpoint: Endpoint, web: httpx2.Client, indexes: tuple[Any, Any]
+) -> None:
+    """In the order that they have; a token count may have any form."""
+    data = [{"embedding": [number], "index": index} for number, index in zip((1, 2), indexes, strict=True)]
+    body = json.dumps({"data": data, "model": None, "usage": {"prompt_tokens": 4.0}}).encode()
+    endpoint.answers(Reply(lambda: [body], content_type=JSON))
+    found = web.post("/embeddings", json={"model": "vectors", "input": ["a", "b"]}).json()
+    assert [each["embedding"] for each in found["data"]] == [[1.0], [2.0]]
+    assert found["usage"]["prompt_tokens"] == 4
 
 
 def test_unusable_texts_are_refused(endpoint: Endpoint, web: httpx2.Client) -> None:

@@ -44,7 +44,7 @@ def test_other_texts_keep_their_signs() -> None:
 
 
 def test_a_quotation_is_marked_across_elements() -> None:
-    """Each element has a mark of its own; together they are the quotation."""
+    """Each element has a mark in it; together they are the quotation."""
     quotation = "A cache may **reuse a stored** response `max-age` without"
     html = marked_passage(quotation, ["nothing", NOTE], "file:///a.md")
     assert " ".join(marked(html).split()) == "A cache may reuse a stored response max-age without"

@@ -178,7 +178,7 @@ def test_what_cannot_be_downloaded_is_an_error_page(client: TestClient, app: App
 
 @pytest.mark.slow
 def test_a_follow_up_question_is_researched(client: TestClient, app: App) -> None:
-    """From the box below the report; it leads to the new research, with the engine of the first."""
+    """The box below the report asks it; it leads to the new research, with the engine of the first."""
     first = begin(client)
     ended(client, first)
     answer = client.post(f"/runs/{first['id']}/ask", data={"question": "when do they stop?"}, headers=HTML)
@@ -211,6 +211,16 @@ def test_a_source_shows_what_was_read_of_it(client: TestClient, app: App) -> Non
     assert "alert(1)" in page.text
     assert "holds nothing" in shown(client, "/library/source?url=file:///other", 404).text
     shown(client, "/library/source", 400)
+
+
+def test_a_search_links_files_that_the_library_holds(client: TestClient, app: App) -> None:
+    """To the page with their text; a file that it does not hold has no link."""
+    address = "/search?q=retries"
+    assert not shown(client, address).links("/library/source")
+    app.library.search("retries", 1)  # adds what the cache got
+    (linked,) = set(shown(client, address).links("/library/source"))
+    assert linked.startswith("/library/source?url=file%3A%2F%2F")
+    assert "passage" in shown(client, linked).text
 
 
 def test_a_research_has_its_searches_under_it(client: TestClient, app: App) -> None:

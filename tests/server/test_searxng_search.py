@@ -251,19 +251,6 @@ def test_a_page_names_failed_engines(notes: str, tmp_path: Path, instance: Insta
         assert "HTTP 500" in refusal(client.get("/search", params={"q": "retries", "engines": "searxng"}), 502)
 
 
-def test_a_page_links_files_that_the_library_holds(notes: str, tmp_path: Path) -> None:
-    """To the page with their text; a file that it does not hold has no link."""
-    with client_of(tmp_path, notes) as client:
-        unread = parsed(client.get("/search", params={"q": "retries"}))
-        assert unread
-        assert not any(urls for _, urls, _ in unread)
-        app = client.app.app  # type: ignore[attr-defined]
-        app.library.search("retries", 1)  # adds what the cache got
-        held = parsed(client.get("/search", params={"q": "retries"}))
-    assert [title for title, _, _ in held] == [title for title, _, _ in unread]
-    assert all(urls[0].startswith("/library/source?url=file%3A%2F%2F") for _, urls, _ in held)
-
-
 def test_format_json_wins_over_the_accept_header(client: TestClient) -> None:
     """Open WebUI accepts HTML but requests JSON."""
     answer = client.get("/search", params={"q": "rag", "format": "json"}, headers={"Accept": "text/html"})

@@ -32,7 +32,7 @@ def loaded(app: App, tmp_path: Path) -> Iterator[App]:
 
 
 def test_every_setting_is_shown_with_value_origin_and_description(client: TestClient, loaded: App) -> None:
-    """Those that differ name their default and what set them."""
+    """Settings that differ name their default and what set them."""
     page = shown(client, "/settings")
     codes = [each for each in setting_names() if each in page.text]
     assert codes == list(setting_names())
@@ -79,7 +79,7 @@ def test_only_administrators_see_them(client: TestClient, token: Callable[..., s
 def test_an_administrator_with_a_token_sees_nothing_of_the_machine(
     client: TestClient, loaded: App, token: Callable[..., str], tmp_path: Path
 ) -> None:
-    """No folder, no path, no host near it: the server may belong to somebody else."""
+    """No folder, no path, no host near it: the server may belong to another user else."""
     headers = {"Authorization": f"Bearer {token('lab', 'ada', 'admin')}", "Accept": "text/html"}
     for address in ("/settings", "/doctor"):
         text = client.get(address, headers=headers).text

@@ -91,7 +91,7 @@ def test_every_worker_knows_a_research(engine: Waiting, harness: Program, httpse
         until(lambda: answering(address))
         begun = httpx2.post(f"{address}/api/researches", json={"question": QUESTION}, timeout=20).json()
         until(lambda: engine.asked)
-        for _ in range(12):  # each on its own connection: the workers take turns
+        for _ in range(12):  # each on a new connection: the workers take turns
             running = httpx2.get(f"{address}/api/researches", timeout=20).json()
             assert [each["id"] for each in running["items"]] == [begun["id"]]
         assert httpx2.delete(f"{address}/api/researches/{begun['id']}", timeout=20).status_code == 200

@@ -119,7 +119,7 @@ class ListingContract:
         store.rows.put(RESEARCH, "ann", an_entry("r", RESEARCH))
         assert keys(store.listings.timeline(SEARCHES, "ann", limit=1, offset=1)) == ["a"]
         assert keys(store.listings.timeline(SEARCHES, "bob", limit=9)) == ["b"]
-        assert store.listings.timeline(SEARCHES, "nobody", limit=9) == []
+        assert store.listings.timeline(SEARCHES, "no-tenant", limit=9) == []
 
     @each_way_to_empty
     def test_deleted_rows_are_not_in_the_timeline(self, store: Store, empty: Empty) -> None:
@@ -222,7 +222,7 @@ class ListingContract:
         store.rows.put(RESEARCH, "ann", embedded("k", RESEARCH))
         assert store.nearest.scopes(SEARCHES, "ann", EMBEDDER) == [("ann's", "{}")]
         assert store.nearest.scopes(RESEARCH, "ann", EMBEDDER) == [SCOPES[RESEARCH]]
-        assert store.nearest.scopes(SEARCHES, "nobody", EMBEDDER) == []
+        assert store.nearest.scopes(SEARCHES, "no-tenant", EMBEDDER) == []
 
     def test_a_table_without_scope_columns_has_one_scope(self, store: Store) -> None:
         """The empty one, if there is a vector."""
@@ -327,7 +327,7 @@ class ListingContract:
             store.rows.put(SEARCHES, tenant, an_entry("k", expires_at=NOW))
         store.rows.put(RESEARCH, "ann", an_entry("k", RESEARCH, expires_at=NOW))
         assert store.listings.expiring(SEARCHES, "ann", [NOW]) == [1]
-        assert store.listings.expiring(SEARCHES, "nobody", [NOW]) == [0]
+        assert store.listings.expiring(SEARCHES, "no-tenant", [NOW]) == [0]
 
     @each_way_to_empty
     def test_deleted_rows_do_not_expire(self, store: Store, empty: Empty) -> None:

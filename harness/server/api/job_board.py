@@ -72,7 +72,7 @@ class JobBoard:
         return sorted((each for each in found if each is not None), key=lambda each: each.started, reverse=True)
 
     def forget(self, run: str) -> None:
-        """Delete what is written about a research."""
+        """Delete the status of a research."""
         for suffix in (".json", ".stop"):
             (self._folder / f"{run}{suffix}").unlink(missing_ok=True)
 

@@ -133,7 +133,7 @@ class ResearchJobs:
 
     @property
     def number(self) -> int:
-        """How many researches run on this server."""
+        """Number of researches that run in this process."""
         with self._lock:
             return sum(not job.ended.is_set() for job in self._jobs.values())
 

@@ -71,7 +71,7 @@ def entry(request: Request, app: RequestApp, source: SourcePath, id: IdPath) -> 
 
 @router.get("/library/source")
 def source(request: Request, app: RequestApp, url: Annotated[str, Query(min_length=1, max_length=2_000)]) -> Response:
-    """Show what was read of one source: the passages that the library has."""
+    """Show the passages of one source that the library has."""
     held = app.library.passages_of(url)[:MAX_PASSAGES]
     return page(request, "source.html", status=200 if held else 404, url=url, passages=held, now=time.time())
 

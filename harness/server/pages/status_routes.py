@@ -20,7 +20,7 @@ from harness.settings.loading import setting_names, stays_here
 router = APIRouter()
 
 REMEMBERED_SECONDS = 60
-"""How long findings are shown again before another request repeats the checks, which read every row."""
+"""Seconds for which findings are shown again before another request repeats the checks, which read every row."""
 
 HIDDEN = "shown on the server's machine only"
 OF_THE_MACHINE = ("disk", "database", "engine")

@@ -173,7 +173,7 @@ def test_a_report_is_copied_as_markdown(visit: Visitor, furnished: Furnished) ->
 
 
 def test_a_report_is_downloaded(visit: Visitor, furnished: Furnished) -> None:
-    """From a menu that a click elsewhere closes."""
+    """A menu offers them; a click elsewhere closes it."""
     page = visit(f"/runs/{furnished.run}")
     page.get_by_text("Download", exact=True).click()
     with page.expect_download() as download:

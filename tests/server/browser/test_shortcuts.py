@@ -19,7 +19,7 @@ def entries(page: Page) -> list[str]:
 
 
 def test_j_and_k_move_in_the_list(visit: Visitor) -> None:
-    """From the first entry on; Enter opens one, and at the ends they stay."""
+    """Keys move from the first entry on; Enter opens one, and at the ends they stay."""
     page = visit("/")
     titles = entries(page)
     page.keyboard.press("j")
@@ -33,7 +33,7 @@ def test_j_and_k_move_in_the_list(visit: Visitor) -> None:
 
 
 def test_a_slash_leads_to_the_search_and_n_to_a_new_research(visit: Visitor, furnished: Furnished) -> None:
-    """From any page; what is typed then is text."""
+    """Every page has them; typed words are text."""
     page = visit(f"/runs/{furnished.run}")
     page.keyboard.press("n")
     expect(page.get_by_label("Research a question")).to_be_focused()
@@ -63,7 +63,7 @@ def test_a_question_mark_shows_them_and_escape_hides_them(visit: Visitor) -> Non
 
 
 def test_single_keys_can_be_turned_off(visit: Visitor) -> None:
-    """For people who speak to their browser; the choice stays."""
+    """For people who are about their browser; the choice stays."""
     page = visit("/")
     page.keyboard.press("?")
     page.get_by_label("Single keys are shortcuts").uncheck()

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.full
 
 
 def test_a_setting_is_found(visit: Visitor) -> None:
-    """From the footer, by words of its description; what was changed says by what."""
+    """The footer leads there; words of its description find it; what was changed says by what."""
     page = visit("/cache")
     page.get_by_role("link", name="Settings").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Settings")

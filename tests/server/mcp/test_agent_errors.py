@@ -1,24 +1,28 @@
 """Errors for agents name tools, not commands."""
 
+import socket
+
 import pytest
 
 from harness.core.entries import Entry
 from harness.core.tables import KnowledgeColumns
-from harness.errors import StoreCorrupt
+from harness.errors import EngineUnavailable, StoreCorrupt
 from harness.knowledge.knowledge_documents import decode
 from harness.server.mcp.agent_errors import agent_message, agent_payload
-from harness.sources.http.request import unreachable
+from harness.sources.http.request import ask
 
 
 def test_a_failed_engine_names_a_tool_that_needs_no_network() -> None:
     """An agent cannot choose engines."""
-    error = unreachable("PubMed", TimeoutError())
-    assert "--engine" in str(error)
-    payload = agent_payload(error)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    with pytest.raises(EngineUnavailable) as caught:
+        ask("PubMed", f"http://127.0.0.1:{port}/", timeout=5)
+    assert "--engine" in str(caught.value)
+    payload = agent_payload(caught.value)
     assert payload.code == "engine_unavailable"
-    assert payload.message == (
-        "PubMed cannot be reached (TimeoutError); check the network, or call library_search, which needs no network"
-    )
+    assert "--engine" not in payload.message
+    assert payload.message.endswith("check the network, or call library_search, which needs no network")
 
 
 def test_a_damaged_document_names_the_tool_that_deletes_it() -> None:
