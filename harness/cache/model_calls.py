@@ -97,8 +97,14 @@ class ChatRequest(LookupRequest[ChatAnswer], frozen=True, kw_only=True, gc=False
         return Uncached(answer, answer.flaw) if answer.flaw else Made(answer, answer.payload)
 
     def refusal(self, entry: Entry) -> str:
-        """Refuse rows that are too old for the request, too."""
-        return "older than the request allows" if entry.created_at < self.oldest else LookupRequest.refusal(self, entry)
+        """Refuse rows that are too old for the request, and questions that ask for another form of answer, too."""
+        from harness.core.chat_questions import forms_of
+
+        if entry.created_at < self.oldest:
+            return "older than the request allows"
+        if forms_of(entry.text) != forms_of(self.text):
+            return "it asks for another form of answer"
+        return LookupRequest.refusal(self, entry)
 
     def may_share(self, error: Exception) -> bool:
         """Return whether other processes raise this error, too: not a refusal, whose status they would not learn."""

@@ -5,6 +5,7 @@ import re
 from harness.core.equivalence.reading import read
 from harness.core.function_words import FUNCTION_WORDS
 from harness.core.question_language import question_language
+from harness.core.text import words
 
 _PARTS = re.compile(r"""[\n"“”„«»`:;]|(?<!\w)['‘’]|[.!?…](?=\s)""")
 """Signs that a message has more than one sentence, or text that a task is about."""
@@ -12,6 +13,14 @@ _TASK = re.compile(r"\b(?:can|could|will|would) you\b|\bplease\b", re.IGNORECASE
 _END = "?？؟;"
 """Question marks. The last one is Greek, and looks like a semicolon."""
 _ENGLISH = ("", "en")
+_FORMS = frozenset(
+    """
+    advanced basic beginner beginners brief briefly child concise concisely definition detail detailed details easily
+    easy example examples explain explanation full fully guide list lists overview quick quickly short shortly simple
+    simply step steps summary table tutorial
+    """.split()
+)
+"""Words about the form of an answer. They change little about search results, and much about what a model writes."""
 
 
 def is_plain_question(text: str) -> bool:
@@ -29,3 +38,8 @@ def is_plain_question(text: str) -> bool:
     first = bare.lstrip("¿¡").casefold().split(maxsplit=1)[:1]
     known = FUNCTION_WORDS.get(language, frozenset())
     return any({word, word.rsplit("-", 1)[0]} & known for word in first)
+
+
+def forms_of(question: str) -> list[str]:
+    """Return the words of a question about the form of its answer ("in detail"), sorted. Never raises."""
+    return sorted(word for word in words(question) if word in _FORMS)

@@ -475,7 +475,7 @@ def test_a_damaged_record_says_what_to_do(record: dict[str, Any], changes: dict[
     with pytest.raises(StoreCorrupt, match=r"\A[^\n\x1b]{1,500}\Z") as raised:
         read(record | changes)
     assert RUN in str(raised.value)
-    assert "harness research" in str(raised.value)
+    assert "research its question again" in str(raised.value)
 
 
 @pytest.mark.parametrize("payload", [b"", b"{", b"[]", b"null", b"1", b"\xff\xfe", b'{"question": NaN}'], ids=ascii)

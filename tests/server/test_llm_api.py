@@ -715,10 +715,11 @@ def test_meaning_counts_only_if_requested(settings: Settings, endpoint: Endpoint
         ("Convert to upper case: python", "Convert to upper case: Python"),
         ("Proofread: It's", "Proofread: Its"),
         ("Can you write a short poem about love?", "Can you write a poem about love?"),
+        ("How does recursion work in detail?", "How does recursion work?"),
     ],
 )
 def test_a_task_is_never_answered_by_meaning(settings: Settings, endpoint: Endpoint, said: str, then: str) -> None:
-    """Only its own answer is reused; a statistic names the model alone."""
+    """Only its own answer is reused; the same for a question that asks for another form of answer."""
     endpoint.answers(completion())
     on = {"X-Harness-Semantic": "true"}
     with serving(msgspec.structs.replace(settings, semantic=True)) as (web, _):

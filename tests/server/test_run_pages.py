@@ -218,9 +218,10 @@ def test_a_search_links_files_that_the_library_holds(client: TestClient, app: Ap
     address = "/search?q=retries"
     assert not shown(client, address).links("/library/source")
     app.library.search("retries", 1)  # adds what the cache got
-    (linked,) = set(shown(client, address).links("/library/source"))
-    assert linked.startswith("/library/source?url=file%3A%2F%2F")
-    assert "passage" in shown(client, linked).text
+    linked = shown(client, address).links("/library/source?url=file%3A%2F%2F")
+    assert linked
+    for link in linked:
+        assert "passage" in shown(client, link).text
 
 
 def test_a_research_has_its_searches_under_it(client: TestClient, app: App) -> None:

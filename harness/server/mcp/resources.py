@@ -52,9 +52,7 @@ class HarnessResources(Struct, frozen=True):
             try:
                 past = past_run(app.cache, run)
             except NotFound:
-                raise NotFound(
-                    f"there is no report {run!r:.60}; list the resources, or call the tool research"
-                ) from None
+                raise NotFound(f"no such report: {run!r:.60}; list the resources, or call the tool research") from None
             if past.report is None:
                 raise NotFound(f"the run {run} has no report (it is {past.state}); research its question again")
             text = past.report.markdown()
