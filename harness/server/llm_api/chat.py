@@ -17,13 +17,13 @@ from harness.cache.lookup import Answer
 from harness.cache.model_calls import ChatCache, ChatRequest, ForwardedRequest
 from harness.core.chat_answers import ChatAnswer
 from harness.core.entries import Hit
-from harness.errors import HarnessError, InvalidInput, ModelRefused, ModelUnavailable, OfflineMiss
+from harness.errors import HarnessError, InvalidInput, ModelRefused, ModelUnavailable
 from harness.models.remote.forwarding import ForwardingEndpoint
 from harness.server.error_payload import BUG, INTERNAL, error_payload, payload_of, status_of
 from harness.server.llm_api.llm_errors import failure, refused
 from harness.server.llm_api.llm_requests import SEMANTIC, Reuse, chat_request, fields_of, reuse_of
 from harness.server.llm_api.model_threads import ModelThreads
-from harness.server.llm_api.outcomes import age_of, count, denied, outcome_headers, outcome_of
+from harness.server.llm_api.outcomes import age_of, count, outcome_headers, outcome_of
 
 log = logging.getLogger(__name__)
 
@@ -59,13 +59,10 @@ async def chat_response(request: Request, app: App) -> Response:
     if held is not None:
         _count(request, held)
         return _replayed(held)
-    try:
-        if call.request.streamed:
-            return await _streamed(request, call, app.identity.tenant)
-        whole = partial(call.endpoint.post, PATH, call.forwarded.fields)
-        return _replayed(await _started(request, call, whole, app.identity.tenant))
-    except OfflineMiss as error:
-        raise denied(app, error) from None
+    if call.request.streamed:
+        return await _streamed(request, call, app.identity.tenant)
+    whole = partial(call.endpoint.post, PATH, call.forwarded.fields)
+    return _replayed(await _started(request, call, whole, app.identity.tenant))
 
 
 def _look_up(app: App, fields: dict[str, object], reuse: Reuse) -> tuple[_Call, Answer[ChatAnswer] | None]:

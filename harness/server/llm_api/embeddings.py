@@ -17,11 +17,11 @@ from harness.app import App
 from harness.cache.lookup import Answer
 from harness.cache.model_calls import EmbeddedText, EmbeddingRequest, ForwardedRequest
 from harness.core.chat_answers import tokens_in
-from harness.errors import HarnessError, InvalidInput, ModelError, OfflineMiss
+from harness.errors import HarnessError, InvalidInput, ModelError
 from harness.models.remote.forwarding import ForwardingEndpoint
 from harness.server.llm_api.llm_requests import SEMANTIC, Reuse, embedding_request, fields_of, reuse_of
 from harness.server.llm_api.model_threads import ModelThreads
-from harness.server.llm_api.outcomes import age_of, count, denied, outcome_headers, outcome_of
+from harness.server.llm_api.outcomes import age_of, count, outcome_headers, outcome_of
 
 PATH = "/embeddings"
 MAX_DIMENSION = 16_384
@@ -68,9 +68,9 @@ async def embeddings_response(request: Request, app: App) -> Response:
         threads: ModelThreads = request.app.state.model_threads
         try:
             found = {**found, **await threads.start(app.identity.tenant, wanted.work)}
-        except HarnessError as error:
+        except HarnessError:
             count(request, "embeddings", "error", (0, 0))
-            raise (denied(app, error) if isinstance(error, OfflineMiss) else error) from None
+            raise
     answers = [found[each.key] for each in wanted.rows]
     body = await run_sync(_body, [each.value for each in answers], fields.get("encoding_format") != "base64")
     hows = {outcome_of(each.how) for each in found.values()}

@@ -4,11 +4,9 @@ from typing import Any, Literal, TypeAlias
 
 from starlette.requests import Request
 
-from harness.app import App
 from harness.cache.lookup import Answer
 from harness.cache.usage import How
 from harness.core.entries import Miss
-from harness.errors import AccessDenied, OfflineMiss
 from harness.server.metrics import Metrics, ModelCall
 
 CACHE = "X-Harness-Cache"
@@ -40,10 +38,3 @@ def count(request: Request, kind: ModelCall, outcome: Outcome | Literal["error"]
     """Count a request, with its prompt and completion tokens, in the metrics of the server."""
     metrics: Metrics = request.app.state.metrics
     metrics.count_model_call(kind, outcome, *tokens)
-
-
-def denied(app: App, error: OfflineMiss) -> Exception:
-    """Return the error for a miss: of a reader, whose role is the reason, or `error`."""
-    if app.identity.may("writer") or app.settings.offline:
-        return error
-    return AccessDenied("this is not in the cache, and only a writer's token may ask the model; ask an admin for one")
