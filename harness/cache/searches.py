@@ -128,6 +128,7 @@ class SearchCache:
         self._lookup = lookup
         self._store = context.store
         self._tenant = context.tenant
+        self._missed: dict[tuple[str, float], MissedSearch] = {}
 
     def answer(
         self,
@@ -314,22 +315,23 @@ class SearchCache:
 
     def newest_misses(self, origins: Sequence[str], limit: int, seconds: float) -> Iterator[MissedSearch]:
         """Yield up to `limit` searches that went to an engine, the newest first, of rows with these origins. Comparing
-        them with the searches that were cached before takes `seconds` at most after the first one, which may load a
-        model; the remaining ones are left out.
+        them with earlier ones takes `seconds` at most after the first; the remaining ones are left out.
 
         Raises:
             StoreError: the store cannot be read.
         """
-        context, until = self._context, inf
-        for row in self._store.listings.timeline(SEARCHES, self._tenant, limit=limit, origins=origins):
-            if time.monotonic() > until:
-                return
-            own: SearchColumns = row.own
-            request = SearchRequest(
-                key=row.key, text=row.text, ttl=0.0, max_results=own.max_results, engine=own.engine, options=own.options
-            )
-            yield MissedSearch(row.text, own.engine, row.created_at, nearest_before(context, request, row.created_at))
-            until = min(until, time.monotonic() + seconds)
+        rows = self._store.listings.timeline(SEARCHES, self._tenant, limit=limit, origins=origins)
+        known, self._missed, until = self._missed, {}, inf  # a page that is shown again compares nothing again
+        for row in rows:
+            at, own = row.created_at, row.own
+            if (missed := known.get((row.key, at))) is None:
+                if time.monotonic() > until:
+                    return
+                request = SearchRequest(key=row.key, text=row.text, ttl=0.0, **own._asdict())
+                missed = MissedSearch(row.text, own.engine, at, nearest_before(self._context, request, at))
+                until = min(until, time.monotonic() + seconds)
+            self._missed[row.key, at] = missed
+            yield missed
 
     # Audits ------------------------------------------------------------------------------------------------------
 

@@ -202,7 +202,9 @@ def test_the_newest_misses_name_what_did_not_answer(store: SqliteStore, clock: F
     assert "3" in second.nearest.refusal
     assert [each.query for each in cache.searches.newest_misses(["user"], 1, 5.0)] == ["retry 5 times"]
     assert list(cache.searches.newest_misses(["agent"], 9, 5.0)) == []
-    assert len(list(cache.searches.newest_misses(["user"], 9, 0.0))) == 1  # the first one is always compared
+    fresh = semantic_cache(store, clock=clock)
+    assert len(list(fresh.searches.newest_misses(["user"], 9, 0.0))) == 1  # the first one is always compared
+    assert len(list(fresh.searches.newest_misses(["user"], 9, 0.0))) == 2  # and remembered
 
 
 def test_without_meaning_misses_have_no_neighbour(store: SqliteStore) -> None:
