@@ -116,7 +116,7 @@ def test_an_edited_planner_gathers_again_and_an_edited_command_does_not(copy: Co
 
     first, again = ("stored", "hit") if kept else ("off", "solved")
     assert used() == first
-    copy.edit("cli/snapshot_commands.py", "LEAST_QUESTION = 20", "LEAST_QUESTION = 21")
+    copy.edit("cli/chat_screen.py", "EXCERPT = 300", "EXCERPT = 301")
     copy.edit("research/planner.py", '"""Built-in planner;', '# It asks no model.\n    """The planner by rules;')
     assert used() == again
     plan_otherwise(copy)

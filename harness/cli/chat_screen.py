@@ -146,11 +146,11 @@ def show_reply(screen: Screen, reply: ChatResponse) -> None:
         screen.warn(warning)
     match reply.ending:
         case "stopped":
-            screen.note("stopped; the text until now is kept")
+            screen.note("stopped; its text is kept")
         case "length":
             screen.note("cut off at the length limit (model_max_tokens)")
         case "failed":
-            screen.note("interrupted; the text until now is kept")
+            screen.note("interrupted; its text is kept")
         case "no model":
             _show_without_model(screen, reply.context)
         case "whole":

@@ -1,5 +1,6 @@
 """`harness config`: the effective settings and the origin of each."""
 
+import sys
 from typing import Annotated
 
 import typer
@@ -37,4 +38,5 @@ def config(
         print_json(values)
         return
     rows = [(each.name, str(each.value), each.origin) for each in described]
-    print_table((Column("setting"), Column("value", least=20), Column("from", least=12)), rows)
+    origin = Column("from", least=12 if sys.stdout.isatty() else 0)  # whole in a pipe: for `grep`
+    print_table((Column("setting"), Column("value", least=20), origin), rows)

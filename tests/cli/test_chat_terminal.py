@@ -113,7 +113,7 @@ def test_ctrl_c_stops_a_reply_and_keeps_its_text(endpoint: Endpoint, terminals: 
     chat.types("Tell me a long story")
     chat.waits_for("word word word")
     chat.keys("\x03")
-    chat.waits_for("stopped; the text so far is kept")
+    chat.waits_for("stopped; its text is kept")
     chat.types("Are you still there?")
     chat.waits_for("Here.")
     chat.types("/vget thread")
