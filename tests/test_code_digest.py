@@ -153,7 +153,7 @@ def test_an_evaluation_gathers_again_with_an_edited_planner(copy: Copy, tasks: P
 
 
 @pytest.mark.parametrize("command", [
-    ("eval", "run", "--fresh", "--tasks", "retries"),
+    pytest.param(("eval", "run", "--fresh", "--tasks", "retries"), marks=pytest.mark.slow),
     pytest.param(("autoresearch", "--fresh-gather", "--experiments", "1"), marks=pytest.mark.slow),
 ])  # fmt: skip
 def test_what_gathers_afresh_asks_the_queries_of_the_edited_planner(

@@ -14,7 +14,7 @@ def unreachable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HARNESS_RATE_LIMIT_RETRIES", "0")
 
 
-@pytest.mark.parametrize("command", ["research", "search"])
+@pytest.mark.parametrize("command", [pytest.param("research", marks=pytest.mark.slow), "search"])
 def test_an_error_without_a_network_says_what_to_try(harness: Program, command: str) -> None:
     """Errors without a reachable engine, and offline; still one line."""
     for arguments, code in (((), 3), (("--offline",), 6)):

@@ -64,6 +64,7 @@ def problem(words: list[str]) -> str | None:
     return None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [*AT_THE_ROOT, *PAGES], ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_commands_of_a_page_exist(page: Path) -> None:
     """A command that was renamed, or an option that was removed, fails here."""

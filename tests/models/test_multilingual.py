@@ -109,6 +109,7 @@ def test_a_question_is_nearest_to_its_answer(language: str) -> None:
     assert q @ translated > q @ other
 
 
+@pytest.mark.slow
 def test_threads_that_start_together_agree() -> None:
     """The encoder loads once, and no thread changes the vectors of another."""
     multilingual._encoder.cache_clear()
@@ -124,6 +125,7 @@ def test_threads_that_start_together_agree() -> None:
     assert found == [expected] * 4
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
 def test_a_forked_child_embeds_while_the_parent_does() -> None:
     """The child has its own free lock, and the loaded model."""

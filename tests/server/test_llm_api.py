@@ -32,6 +32,8 @@ from harness.settings import Settings
 from tests.models.endpoint import Endpoint, Reply, ended, event, refusing, said, saying
 from tests.server.conftest import served
 
+pytestmark = pytest.mark.slow
+
 KEY = "sk-of-the-endpoint"
 QUESTION: Any = [{"role": "user", "content": "Say hello."}]
 JSON = "application/json"
