@@ -176,6 +176,7 @@ class Loop:
             self._journal.write(self.noise_floor)
             yield self.noise_floor
         while not (reason := self._reason_to_end()):
+            before = self._proposer.tokens
             try:
                 proposal = self._next()
             except InvalidProposal as error:
@@ -188,6 +189,7 @@ class Loop:
                     reason = "nothing is left to try"
                     break
                 experiment = self._experiment(proposal)
+            experiment = replace(experiment, tokens=experiment.tokens + self._proposer.tokens - before)
             self._journal.write(experiment)
             self.experiments.append(experiment)
             self._runs.expected = self._runs.done + self.runs_left

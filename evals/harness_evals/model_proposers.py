@@ -18,7 +18,7 @@ from harness.core.text import clean, one_line, shorten
 from harness.errors import InvalidInput, ModelError, ModelUnavailable
 from harness.ports import LanguageModel, Message
 from harness_evals.edits import edited
-from harness_evals.proposers import MAX_IDEA, Proposal, Situation, TaskState, is_tried
+from harness_evals.proposers import MAX_IDEA, Proposal, Proposer, Situation, TaskState, is_tried
 from harness_evals.sandbox import kill_group
 from harness_evals.space import InvalidProposal, Surface, surface_of
 
@@ -44,7 +44,7 @@ class _Answer(Struct, frozen=True):
     hypothesis: str = ""
 
 
-class FromModel:
+class FromModel(Proposer):
     """Proposals of a language model, which sees the texts that it may change, the scores, what the worst reports lack,
     and the past experiments; through the cache.
     """
@@ -53,6 +53,11 @@ class FromModel:
         self._surfaces = surfaces
         self._model = model
         self._cache = cache
+
+    @property
+    def tokens(self) -> int:
+        """See `Proposer.tokens`."""
+        return self._cache.tokens
 
     def propose(self, situation: Situation) -> Proposal | None:
         """See `Proposer.propose`.
@@ -78,7 +83,7 @@ Workshop: TypeAlias = Callable[[Situation], AbstractContextManager[tuple[Path, M
 """Maker of a copy of the program, which is removed on exit: its folder, and the file of each target."""
 
 
-class FromAgent:
+class FromAgent(Proposer):
     """Proposals of a command that edits a copy of the program, which `workshop` makes from the state kept so far.
     The command gets the path of a brief as its last argument, and at most `seconds`; it is not sandboxed, because it
     is the user's own. What it writes on its outputs goes into `log`.

@@ -69,6 +69,11 @@ class Situation(Struct, frozen=True):
 class Proposer(Protocol):
     """Proposer of changes."""
 
+    @property
+    def tokens(self) -> int:
+        """Tokens of a language model that all proposals took, including those that could not be used."""
+        return 0
+
     def propose(self, situation: Situation) -> Proposal | None:
         """Return the next proposal; `None` if nothing is left to try.
 
@@ -78,7 +83,7 @@ class Proposer(Protocol):
         """
 
 
-class Grid:
+class Grid(Proposer):
     """Every combination of the space, one setting at a time first."""
 
     def __init__(self, space: Space) -> None:
@@ -90,7 +95,7 @@ class Grid:
         return _first_new(chain(single, every(self._space)), situation.tried)
 
 
-class Random:
+class Random(Proposer):
     """One to three settings, drawn with equal chances."""
 
     def __init__(self, space: Space, seed: int) -> None:
@@ -108,7 +113,7 @@ class Random:
         return _first_new((draw() for _ in range(MAX_TRIES)), situation.tried)
 
 
-class HillClimb:
+class HillClimb(Proposer):
     """One step from the best settings: one setting to a neighbouring value, or to any if its value
     is not in the space.
     """
@@ -129,7 +134,7 @@ class HillClimb:
         return _first_new(steps, situation.tried)
 
 
-class FromFile:
+class FromFile(Proposer):
     """The experiments of a YAML file, in order: `experiments:`, and a list of mappings from targets to values, or of
     mappings with `change` (such a mapping), `idea` and `hypothesis`. Each builds on those kept before.
 

@@ -127,7 +127,9 @@ class BudgetOptions(Options):
     ] = None
     budget_tokens: Annotated[
         int | None,
-        typer.Option("--budget-tokens", metavar="N", min=0, help="Start no experiment after N tokens."),
+        typer.Option(
+            "--budget-tokens", metavar="N", min=0, help="Start no experiment after N tokens, those of a proposer too."
+        ),
     ] = None
 
 

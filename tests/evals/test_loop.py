@@ -18,7 +18,7 @@ from harness_evals.isolation import IsolatedExecutor
 from harness_evals.journal import COLUMNS, Experiment, as_table, digest_of, read_journal
 from harness_evals.loop import Budget, Loop, begin
 from harness_evals.outcome import Cost, Outcome
-from harness_evals.proposers import Proposal, Situation
+from harness_evals.proposers import Proposal, Proposer, Situation
 from harness_evals.run import Job, run_jobs
 from msgspec.structs import replace
 
@@ -42,7 +42,7 @@ from tests.evals.stand_ins import (
 Run = Callable[[Sequence[Job]], Iterator[tuple[Job, Outcome]]]
 
 
-class Endless:
+class Endless(Proposer):
     """Proposer of ever new values of `max_results`."""
 
     def propose(self, situation: Situation) -> Proposal | None:
@@ -308,13 +308,35 @@ def test_an_exhausted_or_failing_proposer_ends_it(tmp_path: Path) -> None:
         assert len(list(made.steps())) == 2
     assert made.ended == "nothing is left to try"
 
-    class Gone:
+    class Gone(Proposer):
         def propose(self, situation: Situation) -> Proposal | None:
             raise ModelUnavailable("nobody answers")
 
     with loop(tmp_path / "two", Gone(), answering(lambda job: 5)) as made:
         assert len(list(made.steps())) == 1
     assert made.ended == "nothing can be proposed: nobody answers"
+
+
+def test_a_proposers_tokens_count(tmp_path: Path) -> None:
+    """Those of its model are part of each experiment, and of the budget."""
+
+    class Costly(Endless):
+        """A proposer with a language model."""
+
+        spent = 0
+
+        @property
+        def tokens(self) -> int:
+            return self.spent
+
+        def propose(self, situation: Situation) -> Proposal | None:
+            self.spent += 400
+            return super().propose(situation)
+
+    with loop(tmp_path / "one", Costly(), answering(lambda job: 5), budget=Budget(tokens=1_000)) as made:
+        list(made.steps())
+    assert [each.tokens for each in made.experiments] == [400, 400, 400]
+    assert made.ended == "the budget of tokens is spent"
 
 
 # Continuing --------------------------------------------------------------------------------------------------------

@@ -110,6 +110,19 @@ def model(endpoint: Endpoint, tmp_path: Path) -> Iterator[FromModel]:
         yield FromModel(("settings", "prompts"), app.models.language_model, app.cache)
 
 
+def test_the_tokens_of_a_model_are_counted(model: FromModel, endpoint: Endpoint) -> None:
+    """Also those of an answer that cannot be used; other proposers take none."""
+    assert (model.tokens, Random(SPACE, 1).tokens) == (0, 0)
+    endpoint.answers(saying(answer_of({"max_rounds": 2})))
+    model.propose(SITUATION)
+    first = model.tokens
+    assert first > 0
+    endpoint.answers(saying(answer_of({"max_rounds": 99})))
+    with pytest.raises(InvalidProposal):
+        model.propose(replace(SITUATION, best={"read_pages": 1}))
+    assert model.tokens > first
+
+
 def answer_of(change: Any, **more: Any) -> str:
     """Return a model's answer."""
     return json.dumps({"idea": "an idea", "hypothesis": "a hope", "change": change, **more})

@@ -12,7 +12,7 @@ from harness_evals.edits import edited
 from harness_evals.journal import Options, read_journal
 from harness_evals.loop import Budget, Loop, begin
 from harness_evals.outcome import Cost, Outcome
-from harness_evals.proposers import FromFile, Proposal, Situation, Tried
+from harness_evals.proposers import FromFile, Proposal, Proposer, Situation, Tried
 from harness_evals.run import Job
 from harness_evals.space import SURFACES, InvalidProposal, changed, checked_changes, code_of, surface_of
 from msgspec.structs import replace
@@ -35,7 +35,7 @@ from tests.evals.stand_ins import (
 PLANNER = "harness/research/planner.py"
 
 
-class Scripted:
+class Scripted(Proposer):
     """Proposer of a list of proposals, one for each past experiment; an error in it is raised."""
 
     def __init__(self, *proposals: Any) -> None:
