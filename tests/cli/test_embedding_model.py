@@ -66,6 +66,7 @@ def test_a_model_without_a_name_is_refused(tmp_path: Path) -> None:
         _ = app.models.embedder
 
 
+@pytest.mark.slow
 def test_doctor_names_the_languages(harness: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the extra, the package to install; with it, the languages that it knows; a damaged one is broken."""
 

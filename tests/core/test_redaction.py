@@ -300,6 +300,7 @@ def test_an_unusable_pattern_is_refused(patterns: list[str], message: str) -> No
         Redactor(patterns)
 
 
+@pytest.mark.slow
 def test_a_slow_pattern_is_stopped() -> None:
     """It raises an error that does not show the text, rather than leave it unmasked."""
     with pytest.raises(InvalidInput, match="takes too long") as error:

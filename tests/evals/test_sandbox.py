@@ -167,6 +167,7 @@ def test_many_files_in_a_given_folder_end_the_program(tmp_path: Path, then: str)
     assert tried(code, write=(tmp_path,)).killed == "it wrote more than 4,194,304 bytes and was killed"
 
 
+@pytest.mark.slow
 def test_a_program_that_does_not_end_is_killed() -> None:
     """With its children, at the time limit."""
     began = time.monotonic()

@@ -454,6 +454,7 @@ def test_a_message_with_broken_unicode_is_reported(endpoint: Endpoint) -> None:
 # --- threads and forks
 
 
+@pytest.mark.slow
 def test_many_threads_may_ask_at_once(endpoint: Endpoint) -> None:
     """One model serves all threads."""
     endpoint.answers(saying("Two", "."))

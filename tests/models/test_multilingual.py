@@ -59,6 +59,7 @@ def test_english_texts_are_as_similar_as_minilm_says(joined: Multilingual) -> No
     assert not vectors[:, 384:].any()
 
 
+@pytest.mark.slow
 def test_other_texts_have_the_encoders_vectors(joined: Multilingual) -> None:
     """And no part for English, which would only be noise."""
     vectors = joined.embed(OTHER)
@@ -176,6 +177,7 @@ def test_wrong_weights_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         UniversalEncoder().embed(["text"])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("unloaded")
 def test_a_missing_package_is_named_and_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """English works without it, and other languages do once it is there."""
@@ -232,6 +234,7 @@ def notes(tmp_path: Path) -> str:
     return str(folder)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("installed")
 def test_an_index_is_searched_by_meaning_in_its_language(notes: str, tmp_path: Path) -> None:
     """A German question without a common word finds the German note first, and an English one the English note."""

@@ -218,6 +218,7 @@ def test_a_pdf_has_page_numbers() -> None:
         assert page.extract_text().split()[-1] == str(number)
 
 
+@pytest.mark.slow
 def test_a_heading_is_not_the_last_line_of_a_page() -> None:
     """Wherever a section begins, its first sentence is on the page that its bookmark leads to."""
     for lines in range(28, 33):

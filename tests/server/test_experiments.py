@@ -561,6 +561,7 @@ def test_responses_match_their_description(client: TestClient, evaluate: Evaluat
     assert payload["components"]["schemas"]["EvaluationRow"]["properties"]["began"]["anyOf"][0]["type"] == "string"
 
 
+@pytest.mark.slow
 def test_real_evaluations_differ_from_the_changed_stage_on(
     client: TestClient, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -121,6 +121,7 @@ def test_trickling_bytes_do_not_extend_the_limit(port: int, beginning: bytes) ->
     assert time.monotonic() - began < BODY + LINGER_SECONDS + 2
 
 
+@pytest.mark.slow
 def test_a_second_request_has_its_own_limit(port: int) -> None:
     """It starts with the first byte of that request."""
     connection = connect(port, GET)
@@ -140,6 +141,7 @@ def test_a_pipelined_request_is_timed_too(port: int) -> None:
     assert "head of the request did not arrive" in refusal(found + second, 408, "request_timeout")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/slow", "/stream"])
 def test_slow_responses_are_not_cut(port: int, path: str) -> None:
     """Only the request is timed: a research takes minutes."""

@@ -68,6 +68,7 @@ def until(condition: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
+@pytest.mark.slow
 def test_it_reports_the_start_and_the_end(app: App, embedder: SlowEmbedder) -> None:
     """One line each; then searches rank by vectors. A search in between is ranked by words at once."""
     payload: list[str] = []
@@ -85,6 +86,7 @@ def test_it_reports_the_start_and_the_end(app: App, embedder: SlowEmbedder) -> N
         assert app.search("retries")[0][0].ranked_by == "hybrid"
 
 
+@pytest.mark.slow
 def test_it_stops_with_the_server(app: App, embedder: SlowEmbedder) -> None:
     """After the current batch; finished vectors are kept."""
     embedder.may.set()

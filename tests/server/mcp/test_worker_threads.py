@@ -37,6 +37,7 @@ async def test_cancelled_work_ends_at_its_next_step() -> None:
     assert ended.is_set()
 
 
+@pytest.mark.slow
 async def test_steps_are_reported_in_order() -> None:
     """Each report has a growing number and a text; each step is reported at most once."""
     reports: list[tuple[float, str]] = []

@@ -509,6 +509,7 @@ def test_what_ranks_by_words_has_a_key_of_its_own(folder: Path, opened: Open) ->
     assert search_key("car", "corpus", before) != search_key("car", "corpus", after)
 
 
+@pytest.mark.slow
 def test_a_search_does_not_wait_for_a_stuck_process(
     folder: Path, opened: Open, lock_held: Callable[[], contextlib.AbstractContextManager[None]]
 ) -> None:
@@ -523,6 +524,7 @@ def test_a_search_does_not_wait_for_a_stuck_process(
     corpus.close()
 
 
+@pytest.mark.slow
 def test_who_waits_gets_an_error_for_a_stuck_process(
     folder: Path,
     opened: Open,
@@ -538,6 +540,7 @@ def test_who_waits_gets_an_error_for_a_stuck_process(
     assert opened(folder).options["mode"] == "hybrid"
 
 
+@pytest.mark.slow
 def test_who_waits_takes_over_from_the_background(folder: Path, opened: Open, small_batches: None) -> None:
     """The thread behind the searches makes one text at a time; it gives way to a research, which makes many."""
     many(folder, 40)

@@ -595,6 +595,7 @@ def test_threads_never_share_a_turn(folder: Path) -> None:
     assert min(gaps(turns)) > 10
 
 
+@pytest.mark.slow
 def test_threads_take_turns(folder: Path) -> None:
     """Eight threads with one engine call as often as one would."""
     engine = Engine(time.time)
@@ -606,6 +607,7 @@ def test_threads_take_turns(folder: Path) -> None:
     assert_spaced(engine.calls, start)
 
 
+@pytest.mark.slow
 def test_a_refusal_is_a_pause_for_another_process(folder: Path) -> None:
     """One process was refused, the other waits."""
     with processes(folder, "gated().search('q', 1)") as started:

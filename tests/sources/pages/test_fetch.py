@@ -238,6 +238,7 @@ def test_a_server_that_drips_does_not_outlive_the_deadline(raw_server: Serve, st
     assert time.monotonic() - began < 5
 
 
+@pytest.mark.slow
 def test_redirects_share_one_deadline(raw_server: Serve) -> None:
     """Each hop within the time, all of them not: the read ends all the same."""
 
