@@ -79,8 +79,8 @@ def serve(
             max_researches=researches,
             logs=log_requests,
         )
-        for sent in (signal.SIGTERM, signal.SIGHUP):  # stop as on Ctrl-C
-            signal.signal(sent, signal.default_int_handler)
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # stop as on Ctrl-C
+        signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))  # when the terminal is closed
         if sweep_every is not None:
             stack.enter_context(_sweeping(app, sweep_every))
         warming = stack.enter_context(WarmUp(app, session.note))
