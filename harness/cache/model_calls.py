@@ -206,7 +206,7 @@ class EmbeddingCache:
         self._context = context
         self._lookup = lookup
 
-    def requests(self, forwarded: ForwardedRequest, texts: Sequence[object]) -> list[EmbeddingRequest]:
+    def requests(self, forwarded: ForwardedRequest, texts: Sequence[str | list[int]]) -> list[EmbeddingRequest]:
         """Return the lookup of each text (or list of tokens). How numbers are written is not in the keys.
 
         Raises:
@@ -216,7 +216,7 @@ class EmbeddingCache:
         return [
             EmbeddingRequest(
                 key=model_call_key("embedding", forwarded.endpoint, {**rest, "input": text}),
-                text=shorten(text, MAX_TEXT) if isinstance(text, str) else f"{len(text)} tokens",  # type: ignore[arg-type]
+                text=shorten(text, MAX_TEXT) if isinstance(text, str) else f"{len(text)} tokens",
                 ttl=COMPLETION_TTL,
                 own=CompletionColumns(forwarded.model),
                 kind=EmbeddedText,

@@ -140,8 +140,10 @@ def summary(found: "Research") -> str:
         age = age_in_words(found.origin.age)
         lines.append(f"answered from {what} ({age}), 0 live calls: {found.origin.question}")
     else:
+        from harness.research.gathering import stopped_because
+
         course = f"{len(rounds)} round{'s' * (len(rounds) > 1)}"
-        course += f", score {found.gathered.score:.2f} ({found.gathered.stop_reason})"
+        course += f", score {found.gathered.score:.2f}, stopped because {stopped_because(found.gathered.stop_reason)}"
         spent = f"{found.live_calls} live call{'s' * (found.live_calls != 1)}"
         lines.append(f"{course}; {spent}, {found.cache_hits} cache hit{'s' * (found.cache_hits != 1)}")
     lines += _reuse(found)

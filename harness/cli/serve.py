@@ -2,14 +2,14 @@
 
 import signal
 import time
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from harness.cli.command_session import Session, with_session
-from harness.cli.options import ListenOptions, ServerFlags, duration
+from harness.cli.options import ListenOptions, Options, ServerFlags, duration
 from harness.cli.terminal import configure_logging
 from harness.errors import InvalidInput
 from harness.settings.extras import require_extra
@@ -20,30 +20,34 @@ if TYPE_CHECKING:
 LEAST_SWEEP_SECONDS = 1.0
 
 
-@with_session
-def serve(
-    session: Session,
-    *,
-    listen: ListenOptions,
+class ServingOptions(Options):
+    """Options of how a server serves."""
+
     researches: Annotated[
         int,
         typer.Option(
             "--researches", metavar="N", min=1, max=100, help="Maximum number of concurrent researches of a tenant."
         ),
-    ] = 4,
+    ] = 4
     workers: Annotated[
         int,
         typer.Option("--workers", metavar="N", min=1, max=64, help="Processes that serve: one for each core."),
-    ] = 1,
+    ] = 1
     sweep_every: Annotated[
         float | None,
         duration("--sweep-every", bare="s", help="Delete expired entries of every tenant this often: 15m, 1h."),
-    ] = None,
+    ] = None
     log_requests: Annotated[
         bool, typer.Option("--log-requests", help="Write one line of JSON for each request to standard error.")
-    ] = False,
-    flags: ServerFlags,
-) -> None:
+    ] = False
+
+    def __post_init__(self) -> None:
+        if self.sweep_every is not None and self.sweep_every < LEAST_SWEEP_SECONDS:
+            raise InvalidInput(f"--sweep-every must be {LEAST_SWEEP_SECONDS:g}s or more, not {self.sweep_every:g}s")
+
+
+@with_session
+def serve(session: Session, *, listen: ListenOptions, serving: ServingOptions, flags: ServerFlags) -> None:
     """Serve web pages, an API, search for other tools and MCP.
 
     Pages: history, reports with their passages, the cache, the library, experiments, knowledge. Agents use /mcp. Tools
@@ -63,41 +67,46 @@ def serve(
       curl 'http://127.0.0.1:8766/search?q=attribute+lookup&format=json'
     """
     require_extra("web")
-    if sweep_every is not None and sweep_every < LEAST_SWEEP_SECONDS:
-        raise InvalidInput(f"--sweep-every must be {LEAST_SWEEP_SECONDS:g}s or more, not {sweep_every:g}s")
-    with session.app(flags) as app, ExitStack() as stack:
+    with session.app(flags) as app:
         if not app.identity.local:
             raise InvalidInput("a server takes a token from each request; unset HARNESS_TOKEN")
         app.sources.check()
-        from harness.server import serve_web
-        from harness.server.warm_up import WarmUp
-
-        options = serve_web.ServerOptions(
-            host=listen.host,
-            names=tuple(listen.allow_host or ()),
-            per_minute=listen.rate,
-            max_researches=researches,
-            logs=log_requests,
-        )
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # stop as on Ctrl-C
         signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))  # when the terminal is closed
-        if sweep_every is not None:
-            stack.enter_context(_sweeping(app, sweep_every))
-        warming = stack.enter_context(WarmUp(app, session.note))
+        _run(session, app, listen, serving)
+
+
+def _run(session: Session, app: "App", listen: ListenOptions, serving: ServingOptions) -> None:
+    """Serve until interrupted, and say where."""
+    from harness.server import serve_web
+    from harness.server.warm_up import WarmUp
+
+    options = serve_web.ServerOptions(
+        host=listen.host,
+        names=tuple(listen.allow_host or ()),
+        per_minute=listen.rate,
+        max_researches=serving.researches,
+        logs=serving.log_requests,
+    )
+    with _sweeping(app, serving.sweep_every), WarmUp(app, session.note) as warming:
 
         def reachable(address: str) -> None:
             typer.echo(address, err=True)
             warming.start()
 
-        if workers == 1:
+        if serving.workers == 1:
             serve_web.serve(app, listen.port, options, on_ready=reachable)
         else:
             prepare = partial(configure_logging, app.settings.log_level)
-            serve_web.serve_with_workers(app, listen.port, options, workers, prepare=prepare, on_ready=reachable)
+            serve_web.serve_with_workers(
+                app, listen.port, options, serving.workers, prepare=prepare, on_ready=reachable
+            )
 
 
-def _sweeping(app: "App", every: float) -> AbstractContextManager[None]:
-    """Delete expired entries of every tenant every few seconds."""
+def _sweeping(app: "App", every: float | None) -> AbstractContextManager[None]:
+    """Delete expired entries of every tenant `every` few seconds; `None`: never."""
+    if every is None:
+        return nullcontext()
     from harness.cache.cleaning import periodic, sweep_all
 
     kept_for = app.settings.stale_if_error

@@ -127,8 +127,10 @@ def _sources(sources: "Sequence[SourceView]") -> "Iterator[Text]":
 
 
 def _rounds(view: "TaskView") -> "Iterator[Text]":
+    from harness.research.gathering import stopped_because
+
     if view.rounds:
-        yield _text(f"\nRounds (stopped because: {view.stop_reason})", "bold")
+        yield _text(f"\nRounds (stopped because {stopped_because(view.stop_reason)})", "bold")
     for number, each in enumerate(view.rounds, start=1):
         yield _text(
             f"{number}. {len(each.searches)} searches, {each.pages} pages, {each.live_calls} live calls, "

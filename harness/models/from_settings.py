@@ -171,13 +171,8 @@ class Models:
             InvalidInput: the variable for its key is empty or missing, or `model_url` is not usable.
         """
         settings = self.settings
-        return ForwardingEndpoint(
-            settings.model_url,
-            api_key=key_in(settings.model_key_variable),
-            key_variable=settings.model_key_variable or "model_key_variable",
-            timeout=settings.model_timeout,
-            total_timeout=settings.model_total_timeout,
-        )
+        times = (settings.model_timeout, settings.model_total_timeout)
+        return _forwarding(settings.model_url, settings.model_key_variable, "model_key_variable", times)
 
     @cached_property
     def embedding_endpoint(self) -> ForwardingEndpoint:
@@ -187,13 +182,18 @@ class Models:
             InvalidInput: the variable for its key is empty or missing, or `embedding_url` is not usable.
         """
         settings = self.settings
-        return ForwardingEndpoint(
-            settings.embedding_url,
-            api_key=key_in(settings.embedding_key_variable),
-            key_variable=settings.embedding_key_variable or "embedding_key_variable",
-            timeout=settings.embedding_timeout,
-            total_timeout=settings.embedding_timeout,
-        )
+        times = (settings.embedding_timeout, settings.embedding_timeout)
+        return _forwarding(settings.embedding_url, settings.embedding_key_variable, "embedding_key_variable", times)
+
+
+def _forwarding(url: str, key_variable: str | None, setting: str, times: tuple[float, float]) -> ForwardingEndpoint:
+    """Return an endpoint for requests of other programs; `setting` is named where its key is missing, `times` are the
+    seconds for a response to begin and to end.
+    """
+    timeout, total = times
+    return ForwardingEndpoint(
+        url, api_key=key_in(key_variable), key_variable=key_variable or setting, timeout=timeout, total_timeout=total
+    )
 
 
 @cache

@@ -44,6 +44,11 @@ STOPPED_BECAUSE: Mapping[str, str] = MappingProxyType(
 """The reasons in plain words, after "stopped because"."""
 
 
+def stopped_because(reason: str | None) -> str:
+    """Return in plain words why a research stopped to search."""
+    return STOPPED_BECAUSE.get(reason or "", reason or "")
+
+
 LEFT_OUT = "left out"
 """End of the note on a source that is not used."""
 

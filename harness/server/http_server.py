@@ -113,9 +113,14 @@ def run_workers(
             on_stop()
             super().terminate_all()
 
+        def handle_hup(self) -> None:
+            """Replace the workers, or stop: a terminal sends this signal when it is closed."""
+            if sys.stdin is not None and sys.stdin.isatty():
+                self.handle_term()
+            else:
+                super().handle_hup()
+
     supervisor = Supervisor(config, [listener])
-    if sys.stdin is not None and sys.stdin.isatty():
-        supervisor.handle_hup = supervisor.handle_term  # type: ignore[method-assign]
     supervisor.run()
     if any(process.exitcode == NOT_STARTED for process in supervisor.processes):
         raise HarnessError("the server could not start; the lines above say why")

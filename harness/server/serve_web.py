@@ -169,7 +169,7 @@ def serve_with_workers(
 def _announce(shared: Path, announce: Callable[[], None]) -> None:
     """Call `announce` once the first worker serves; not if the server stops before."""
     while not (shared / READY).exists():
-        time.sleep(WATCH_EVERY)
+        time.sleep(WATCH_EVERY)  # the workers and this process share nothing but the folder
     if not (shared / STOPPING).exists():
         announce()
 
@@ -253,10 +253,12 @@ def _end_with_parent() -> None:
 
 
 def _threads_wait() -> bool:
-    """Return whether a request that was given up still has a thread."""
-    time.sleep(WATCH_EVERY)
-    others = {threading.main_thread(), threading.current_thread()}
-    return any(each.is_alive() and not each.daemon for each in threading.enumerate() if each not in others)
+    """Return whether a request that was given up still has a thread; threads without work need a moment to end."""
+    others = [each for each in threading.enumerate() if not each.daemon and each is not threading.main_thread()]
+    until = time.monotonic() + WATCH_EVERY
+    for each in others:
+        each.join(max(0.0, until - time.monotonic()))
+    return any(each.is_alive() for each in others)
 
 
 def _address(host: str, port: int) -> str:

@@ -310,15 +310,15 @@ def test_an_exhausted_or_failing_proposer_ends_it(tmp_path: Path) -> None:
 
     class Gone(Proposer):
         def propose(self, situation: Situation) -> Proposal | None:
-            raise ModelUnavailable("nobody answers")
+            raise ModelUnavailable("no one answers")
 
     with loop(tmp_path / "two", Gone(), answering(lambda job: 5)) as made:
         assert len(list(made.steps())) == 1
-    assert made.ended == "nothing can be proposed: nobody answers"
+    assert made.ended == "nothing can be proposed: no one answers"
 
 
 def test_a_proposers_tokens_count(tmp_path: Path) -> None:
-    """Those of its model are part of each experiment, and of the budget."""
+    """Tokens of its model are part of each experiment, and of the budget."""
 
     class Costly(Endless):
         """A proposer with a language model."""

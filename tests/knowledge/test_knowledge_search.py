@@ -30,7 +30,7 @@ def test_most_words_are_needed(knowledge: Knowledge) -> None:
 
 
 def test_words_come_before_similar_titles(knowledge: Knowledge) -> None:
-    """Those in the title first; a similar title follows, with its similarity."""
+    """Documents with the words in the title come first; a similar title follows, with its similarity."""
     content = knowledge.write("Minutes", "Retries of the gateway stop after five.").id
     similar = knowledge.write("Retries", "Three.").id
     title = knowledge.write("Gateway retries", "Four.").id

@@ -130,8 +130,8 @@ def _report(entry: HistoryEntry) -> Resource:
     return Resource(
         uri=REPORT.format(run=entry.id),
         name=entry.id,
-        title=shorten(f"Report: {entry.title}", MAX_TITLE),
-        description=shorten(entry.snippet, MAX_DESCRIPTION),
+        title=_short(f"Report: {entry.title}", MAX_TITLE),
+        description=_short(entry.snippet, MAX_DESCRIPTION),
         mime_type="text/markdown",
         annotations=Annotations(last_modified=iso(entry.timestamp)),
     )

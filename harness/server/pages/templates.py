@@ -17,7 +17,7 @@ from harness import __version__
 from harness.core.freshness import age_in_words
 from harness.core.text import clean, one_line, shorten
 from harness.identity import LOCAL
-from harness.research.gathering import STOPPED_BECAUSE
+from harness.research.gathering import stopped_because
 from harness.research.report import lacking_note
 from harness.server.auth import REQUEST_APP
 from harness.server.pages.passage_text import passage_html
@@ -127,11 +127,6 @@ def source_href(url: str) -> str:
 def held_href(url: str) -> str:
     """Return the page of the passages that were read of a source."""
     return f"/library/source?{urlencode({'url': url}, errors='replace')}"
-
-
-def stopped_because(reason: str | None) -> str:
-    """Return in plain words why a research stopped to search."""
-    return STOPPED_BECAUSE.get(reason or "", reason or "")
 
 
 def megabytes(size: float) -> str:

@@ -91,7 +91,7 @@ def test_a_search_shows_the_most_similar_first(call: Call, app: App) -> None:
 
 
 def test_a_search_finds_words_of_the_content(call: Call, app: App) -> None:
-    """Where the title has none of them; its similarity is then not known."""
+    """The title need not have them; its similarity is then not known."""
     app.knowledge.write("Minutes of Monday", "The launch code is 0000.")
     app.knowledge.write("Weather in Oslo", "Rain.")
     (found,) = payload(call("knowledge_search", query="launch code"))["documents"]
