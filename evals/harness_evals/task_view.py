@@ -14,6 +14,7 @@ from harness.errors import InvalidInput, NotFound
 from harness.research.gathering import Search
 from harness_evals.differences import Line, Piece, difference
 from harness_evals.log import Entry, Log
+from harness_evals.objective import Objective
 from harness_evals.outcome import Cited, Cost, Outcome, Round, Stage
 from harness_evals.promises import avoided, disagreement_shown, short_answer
 from harness_evals.scorers import refused, structure, weights_for
@@ -87,7 +88,8 @@ class Demand(Struct, frozen=True):
 class TaskView(Struct, frozen=True):
     """One run of a task of an evaluation. `number` is that of the run, from 1 to `runs`. `known`: the task's
     requirements are known; otherwise nuggets and expected sources are empty because its file has changed or is gone.
-    `parts` are the questions of a stream, each as a separate run, without the evaluation's figures.
+    `objective` is the value of the evaluation's objective, `None` without one. `parts` are the questions of a stream,
+    each as a separate run, without the evaluation's figures.
     """
 
     evaluation: str
@@ -112,6 +114,7 @@ class TaskView(Struct, frozen=True):
     number: int = 1
     runs: int = 1
     total: float | None = None
+    objective: float | None = None
     scores: tuple[ScoreView, ...] = ()
     parts: "tuple[TaskView, ...]" = ()
 
@@ -138,7 +141,9 @@ def task_view(log: Log, task_id: str, number: int, data_dir: Path) -> TaskView:
 
     Raises:
         NotFound: the evaluation has no such task, or no such run.
+        InvalidInput: the objective is not a formula.
     """
+    objective = Objective(log.header.objective)
     entries = runs_of(log, task_id)
     entry, name = _numbered(entries, number, log, task_id), log.header.id
     task = task_of(data_dir, log.header.tasks[task_id])
@@ -149,6 +154,7 @@ def task_view(log: Log, task_id: str, number: int, data_dir: Path) -> TaskView:
         number=number,
         runs=len(entries),
         total=entry.total,
+        objective=objective.value(entry.total, entry.outcome.cost) if objective and entry.total is not None else None,
         scores=_scores(entry, task, log.header.weights),
         parts=tuple(_view(each, part, name) for each, part in zip(entry.outcome.parts, asked, strict=False)),
     )

@@ -122,7 +122,7 @@ def run(
             reports=options.reports,
             on_outcome=lambda number, total: bars("tasks", number, total),
         )
-    show_scores(read_log(path), objective, as_json=as_json)
+    show_scores(read_log(path), as_json=as_json)
 
 
 @with_session

@@ -110,8 +110,10 @@ def show(
       harness eval show 20261122-081242-46f0ea:3:candidate T_A --json
     """
     log = log_named(session, evaluation)
+    if objective:
+        log = replace(log, header=replace(log.header, objective=objective))
     if not task:
-        show_scores(log, objective, as_json=as_json)
+        show_scores(log, as_json=as_json)
         return
     from harness_evals.task_view import task_view
 
@@ -209,16 +211,13 @@ def _readable(paths: "Sequence[Path]") -> "Iterator[Log]":
             logger.warning("left out: %s; move it, or read it with the program that wrote it", error)
 
 
-def show_scores(log: "Log", objective: str = "", *, as_json: bool) -> None:
-    """Print the scores of an evaluation by task, and the values of an objective, as a table or as JSON; without one,
-    those of the objective that it was run with, if any.
-    """
+def show_scores(log: "Log", *, as_json: bool) -> None:
+    """Print the scores of an evaluation by task, and the values of its objective, if any, as a table or as JSON."""
     from harness_evals.evaluation_names import resume_command
     from harness_evals.judge import WEIGHT as JUDGE_WEIGHT
     from harness_evals.outcome import total_cost
     from harness_evals.suite import JUDGE, objectives, summary
 
-    log = replace(log, header=replace(log.header, objective=objective or log.header.objective))
     found, weighed = summary(log), objectives(log)
     if as_json:
         from harness.server.api.experiments import evaluation_response, measured

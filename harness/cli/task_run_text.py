@@ -44,7 +44,8 @@ def print_stage(view: "StageView") -> None:
 def _lines(view: "TaskView") -> "Iterator[Text]":
     total = "failed" if view.total is None else f"{view.total:.3f}"
     run = f", run {view.number} of {view.runs}" if view.runs > 1 else ""
-    yield _text(f"{view.task}{run}: {total}", "bold")
+    objective = "" if view.objective is None else f", objective {view.objective:.3f}"
+    yield _text(f"{view.task}{run}: {total}{objective}", "bold")
     if view.question:
         yield _text(view.question)
     reused = ", gathered by an earlier run" if view.research_cache in {"hit", "solved"} else ""

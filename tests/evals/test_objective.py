@@ -77,5 +77,12 @@ def test_an_evaluation_keeps_its_objective(harness: Program, tasks_dir: Path) ->
     assert told["objective"]["mean"] == pytest.approx(sum(weighed.values()) / 4)
     other = harness("eval", "show", "last", "--objective", "2*quality", "--json").told["objective"]
     assert other["tasks"] == pytest.approx({each["task"]: 2 * each["total"] for each in told["tasks"]})
+    first = told["tasks"][0]
+    run = harness("eval", "show", "last", first["task"], "--json").told
+    assert run["objective"] == pytest.approx(weighed[first["task"]])
+    text = harness("eval", "show", "last", first["task"], "--objective", "2*quality").out
+    assert text.splitlines()[0] == f"{first['task']}: {first['total']:.3f}, objective {2 * first['total']:.3f}"
+    wrong = harness("eval", "show", "last", first["task"], "--objective", "2 ** 9")
+    assert (wrong.code, wrong.out) == (2, "")
     plain = harness("eval", "run", "--tasks-dir", tasks_dir, "--json").told
     assert plain["objective"] is None

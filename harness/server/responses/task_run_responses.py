@@ -104,6 +104,7 @@ class TaskRunResponse(BaseModel):
         engine="corpus:python-docs",
         answerable=True,
         total=0.81,
+        objective=None,
         scores=[_SCORE],
         nuggets=[{"says": "then the class", "vital": True, "places": [0], "problem": ""}],
         demands=[{"what": "sections: exactly 5; the report has 5", "met": True}],
@@ -168,6 +169,7 @@ class TaskRunResponse(BaseModel):
     engine: str
     answerable: bool
     total: float | None = Field(description="Null if the run failed.")
+    objective: float | None = Field(description="Value of the evaluation's objective; null if it has none.")
     scores: list[ScoreResponse]
     nuggets: list[NuggetResponse]
     demands: list[DemandResponse]
