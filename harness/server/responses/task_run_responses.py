@@ -104,7 +104,7 @@ class TaskRunResponse(BaseModel):
         engine="corpus:python-docs",
         answerable=True,
         total=0.81,
-        objective=None,
+        objective=0.8,
         scores=[_SCORE],
         nuggets=[{"says": "then the class", "vital": True, "places": [0], "problem": ""}],
         demands=[{"what": "sections: exactly 5; the report has 5", "met": True}],
