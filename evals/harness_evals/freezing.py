@@ -108,7 +108,7 @@ def freeze(app: App, run: str, to: Path, *, name: str = "", nuggets: Sequence[st
     }
     for path, content in contents.items():
         _write(path, content)
-    return FrozenFiles(file, folder, past.report.markdown() if past.report else None)
+    return FrozenFiles(file, folder, past.report.undated.markdown() if past.report else None)
 
 
 def report_again(settings: Settings, task: Task) -> str | None:
@@ -119,7 +119,7 @@ def report_again(settings: Settings, task: Task) -> str | None:
     """
     with empty_app(replace(settings, research_cache=False, semantic=False, model=None), "evaluation") as app:
         report = research_task(app, task).report
-        return report.markdown() if report else None
+        return report.undated.markdown() if report else None
 
 
 def _check(past: PastRun, record: Mapping[str, Any]) -> None:

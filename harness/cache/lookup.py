@@ -48,6 +48,11 @@ class Answer(Struct, Generic[T], frozen=True, gc=False):
     how: How
     own: bool = True
 
+    @property
+    def age(self) -> float:
+        """How many seconds ago the value was computed; 0 if it was now."""
+        return 0.0 if self.how == "live" or isinstance(self.outcome, Miss) else self.outcome.age
+
     def copied(self) -> "Answer[T]":
         """Return this answer for another caller, who may change its value."""
         return structs.replace(self, value=deepcopy(self.value)) if self.own else self

@@ -1,13 +1,12 @@
 """Sources of the library: how many passages each has, of which kind and host, and when they were read."""
 
-import time
 from collections import Counter
 from collections.abc import Iterable
 
 from msgspec import Struct
 
 from harness.core.entries import Outline
-from harness.core.freshness import is_expired
+from harness.core.freshness import day_of, is_expired
 from harness.core.sites import host_of
 
 MAX_COUNTED = 10_000
@@ -52,7 +51,7 @@ def overview_of(rows: Iterable[Outline], now: float) -> LibraryOverview:
         passages[source] += 1
         if source not in sources:
             sources[source] = LibrarySource(own.url, own.title, own.source, host_of(own.url), 0, row.created_at)
-        day = time.strftime("%Y-%m-%d", time.gmtime(row.created_at))
+        day = day_of(row.created_at)
         days.setdefault(day, Counter())[own.source] += 1
     found = [
         LibrarySource(each.url, each.title, each.kind, each.host, passages[source], each.read_at)

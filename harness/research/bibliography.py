@@ -1,7 +1,6 @@
 """Bibliography of a report: its cited sources as BibTeX (for biblatex, too) and as CSL-JSON."""
 
 import re
-import time
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,6 +8,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
 from harness.core.authors import OTHERS
+from harness.core.freshness import day_of
 from harness.core.text import clean, one_line
 from harness.research.report import WEB, CitedSource, Report
 
@@ -180,8 +180,7 @@ def _date(source: CitedSource) -> str:
 
 def _read_on(source: CitedSource, now: float) -> str:
     """Return the day (UTC) on which a source of the web was read; empty if it is not known."""
-    at = source.fetched_at or now
-    return time.strftime("%Y-%m-%d", time.gmtime(at)) if at and link_of(source.url) else ""
+    return (source.day or (day_of(now) if now else "")) if link_of(source.url) else ""
 
 
 def _parts(date: str) -> dict[str, list[list[int]]]:

@@ -51,7 +51,7 @@ def cached_context(
     """
     sources = {found.source.url: found.source for found in evidence}
     ranking = f"{chunk_set.code.context} {budget} {chunk_set.chunking_id}"
-    made_of = (list(sources.values()), [(found.document, found.chunk) for found in evidence])
+    made_of = ([source.undated for source in sources.values()], [(found.document, found.chunk) for found in evidence])
     kept = cache.derived.get(
         chunk_set.question,
         ranking,

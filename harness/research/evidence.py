@@ -126,7 +126,7 @@ def cached_evidence(
         found = find_evidence(sources, chunk_set, writing, reader, parts)
         return [_excerpt(each) for each in found]
 
-    by_url = {source.url: source for source in sources}
+    by_url, undated = {source.url: source for source in sources}, [source.undated for source in sources]
     weighed = f"most={writing.max_evidence}, per_source={writing.per_source}, weights={writing.ranking_weights}"
     ranking = f"{chunk_set.code.evidence} Choice({weighed}) {chunk_set.chunking_id}"  # a key of older snapshots, too
     ranking += "".join(f" part={part}" for part in parts)
@@ -134,7 +134,7 @@ def cached_evidence(
         ranking += f" {replaced}"
     try:
         ranking = f"{ranking} {reader.id} {writing.reading_weight} {reader.calibration}" if reader else ranking
-        kept = cache.derived.get(chunk_set.question, ranking, sources, compute, list[Excerpt], ttl=ttl)
+        kept = cache.derived.get(chunk_set.question, ranking, undated, compute, list[Excerpt], ttl=ttl)
         # a cached row may come from another user's file
         if any(each.url not in by_url or not each.sentences for each in kept):
             kept = compute()

@@ -6,9 +6,9 @@ from typing import Any
 from msgspec import structs
 from msgspec.structs import replace
 
+from harness.core.freshness import day_of
 from harness.core.keys import canonical_url
 from harness.core.page_numbers import PageStarts, checked_starts, starts_in
-from harness.core.pages import Page
 from harness.core.papers import identities
 from harness.core.text import one_line
 from harness.errors import SearchError
@@ -24,7 +24,7 @@ from harness.research.gathering import (
     documents_of,
 )
 from harness.research.held_answers import CORPUS
-from harness.research.page_reading import READABLE, PageReading, read_all
+from harness.research.page_reading import READABLE, PageReading, ReadPage, read_all
 from harness.research.planner import Plan, with_parts
 from harness.research.reranking import Found, reranked
 from harness.research.reuse import Reusing, UsedPassage, search_in_library, sources_of
@@ -207,15 +207,15 @@ class Gatherer:
 
     def _keep(self, asked: Sequence[EngineSearch]) -> list[SourceText]:
         """Add the results to the sources, best URLs first; return them in the order of the searches."""
-        found_now = {url for url, _ in fused(_by_engines(asked))}
+        days = self._days_of(_by_engines(asked))
         for url, results in fused(asked):
             for result in results:
                 if document := self._document(result):
                     known = self._sources.get(document.url)
                     if known is None:
                         known = GatheredSource(document.url, _text(result, "title") or document.url, ())
-                        if url not in found_now:
-                            known = replace(known, fetched_at=self._read_at(url))
+                        at = 0.0 if url in days else self._read_at(url)
+                        known = replace(known, fetched_at=at, read_on=days.get(url, ""))
                     starts = _page_starts(result, document.text)
                     self._sources[document.url] = _described(known, result).with_text(document.text, starts)
         shown = [self._document(result) for each in asked for result in each.results]
@@ -236,6 +236,16 @@ class Gatherer:
             self._named.setdefault(name, first)
         return SourceText(first, text)
 
+    def _days_of(self, asked: Sequence[EngineSearch]) -> dict[str, str]:
+        """Return the first day on which one of these searches found each URL; "" for a document."""
+        found: dict[str, str] = {}
+        for each in asked:
+            if not isinstance(each.outcome, SearchError):
+                day = day_of(self._cache.now - each.outcome.age)
+                for url, _ in fused([each]):
+                    found[url] = min(day, found.get(url, day)) if url.startswith(READABLE) else ""
+        return found
+
     def _read_at(self, url: str) -> float:
         """Return when the oldest reused passage of a URL was read (seconds since the epoch)."""
         return min((each.fetched_at for each in self._reused.values() if each.url == url), default=0.0)
@@ -252,18 +262,18 @@ class Gatherer:
         texts = [self._sources[url].full_text or url for url in chosen]
         read = self._pages(texts, what)
         self._live += len(read)
-        unread = [place for place, url in enumerate(chosen) if read[place][1] is None and texts[place] != url]
+        unread = [place for place, url in enumerate(chosen) if read[place].page is None and texts[place] != url]
         if unread and self._calls_left(len(unread)):  # the page about a paper has at least its abstract
             for place, again in zip(unread, self._pages([chosen[place] for place in unread], what), strict=True):
                 read[place] = again
             self._live += len(unread)
-        found = [(url, page) for url, (_, page) in zip(chosen, read, strict=True) if page and page.text]
-        for url, page in found:
-            known = _described(self._sources[url], structs.asdict(page))
-            self._sources[url] = replace(known.with_text(page.text, page.page_starts), read=True, ads=page.ads)
-        return [reading for reading, _ in read], [SourceText(url, page.text) for url, page in found]
+        found = [(url, page, day) for url, (_, page, day) in zip(chosen, read, strict=True) if page and page.text]
+        for url, page, day in found:
+            known = _described(self._sources[url], structs.asdict(page)).with_text(page.text, page.page_starts)
+            self._sources[url] = replace(known, read=True, ads=page.ads, read_on=day)
+        return [each.reading for each in read], [SourceText(url, page.text) for url, page, _ in found]
 
-    def _pages(self, urls: Sequence[str], what: str) -> list[tuple[PageReading, Page | None]]:
+    def _pages(self, urls: Sequence[str], what: str) -> list[ReadPage]:
         read = read_all(
             urls,
             self._cache,

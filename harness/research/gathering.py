@@ -68,7 +68,8 @@ class SourceText(Struct, frozen=True):
 class GatheredSource(Struct, frozen=True, omit_defaults=True):
     """Everything found at one URL: excerpts from searches and the page, each once, in the order of discovery; an empty
     line separates paragraphs. `fetched_at` (seconds since the epoch) is when passages of the library were read, the
-    oldest of them; 0: it was found now. Authors, site (journal), date (YYYY, YYYY-MM or YYYY-MM-DD) and DOI are as a
+    oldest of them; 0: it was found now, and `read_on` is the day (UTC, YYYY-MM-DD) on which the engine gave it, or its
+    page was fetched; empty for a document. Authors, site (journal), date (YYYY, YYYY-MM or YYYY-MM-DD) and DOI are as a
     search engine gave them, empty where it did not. `full_text` is the URL of its text, if another. `read`: its page
     was read, and `ads` is the number of its advertisements, as in `Page`. `weight` (-0.05 to 0.05) is its quality,
     which its excerpts get in their ranking. `page_starts` are, for each text, the places at which the pages of a PDF
@@ -80,6 +81,7 @@ class GatheredSource(Struct, frozen=True, omit_defaults=True):
     title: str
     texts: tuple[str, ...]
     fetched_at: float = 0.0
+    read_on: str = ""
     authors: str = ""
     site: str = ""
     date: str = ""
@@ -95,6 +97,11 @@ class GatheredSource(Struct, frozen=True, omit_defaults=True):
     def documents(self) -> list[SourceText]:
         """Its texts as documents of the chunk store."""
         return [SourceText(self.url, text) for text in self.texts]
+
+    @property
+    def undated(self) -> "GatheredSource":
+        """The source without the day of reading, for keys of what is made of its texts."""
+        return replace(self, read_on="")
 
     def with_text(self, text: str, starts: PageStarts = ()) -> "GatheredSource":
         """Return the source with one more text, unless it has that text already; pages begin in it at `starts`."""

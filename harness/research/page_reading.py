@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from functools import partial
+from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from harness.cache import Cache
 from harness.core.chunking import passages
+from harness.core.freshness import day_of
 from harness.core.page_numbers import joined_starts, starts_in
 from harness.core.pages import Page
 from harness.core.sites import ANY_SITE, Sites
@@ -33,6 +35,14 @@ class PageReading(Struct, frozen=True):
     error: str | None = None
 
 
+class ReadPage(NamedTuple):
+    """A reading, the page, `None` if it failed, and the day (UTC, YYYY-MM-DD) on which it was fetched."""
+
+    reading: PageReading
+    page: Page | None
+    read_on: str = ""
+
+
 def read_all(
     urls: Sequence[str],
     cache: Cache,
@@ -43,7 +53,7 @@ def read_all(
     progress: Progress,
     what: str,
     sites: Sites = ANY_SITE,
-) -> list[tuple[PageReading, Page | None]]:
+) -> list[ReadPage]:
     """Read pages concurrently; return the outcome of each and the page, its text cut to passages, in the order of
     `urls`. Redirects are followed to `sites` only.
 
@@ -58,13 +68,13 @@ def read_all(
     return run_all(calls, concurrency=concurrency, progress=progress, what=what)
 
 
-def _read(url: str, cache: Cache, reader: PageReader, ttl: float, sites: Sites) -> tuple[PageReading, Page | None]:
+def _read(url: str, cache: Cache, reader: PageReader, ttl: float, sites: Sites) -> ReadPage:
     try:
         answer = cache.pages.answer(url, reader, ttl=ttl, sites=sites)
     except (PageError, OfflineMiss, AccessDenied, InvalidInput) as error:
-        return PageReading(url, "failed", 0, f"{error.code}: {error}"), None
+        return ReadPage(PageReading(url, "failed", 0, f"{error.code}: {error}"), None)
     page, how = answer.value, "live" if answer.how == "live" else "cache"
-    return PageReading(url, how, len(page.text)), _cut(page)
+    return ReadPage(PageReading(url, how, len(page.text)), _cut(page), day_of(cache.now - answer.age))
 
 
 def _cut(page: Page) -> Page:

@@ -1,13 +1,13 @@
 """A report: the answer, key points, sections, disagreements, limits and sources, and the same as Markdown."""
 
 import re
-import time
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from harness.core.freshness import day_of
 from harness.core.page_numbers import PageNumber
 from harness.core.required_terms import MAX_TERM, MAX_TERMS
 from harness.core.source_kind import source_kind
@@ -77,15 +77,16 @@ class Citation(Struct, frozen=True):
 
 class CitedSource(Struct, frozen=True, omit_defaults=True):
     """A source that the report cites. `fetched_at` (seconds since the epoch) is when a source that was read for an
-    earlier question was read; 0: for this one. `date` is YYYY, YYYY-MM or YYYY-MM-DD; what is not known is empty.
-    `read`: its page was read, not only an excerpt in search results. `language` is its language, as a primary tag, if
-    it is known and not that of the question.
+    earlier question was read; 0: for this one, on the day `read_on` (UTC, YYYY-MM-DD; empty for a document). `date` is
+    YYYY, YYYY-MM or YYYY-MM-DD; what is not known is empty. `read`: its page was read, not only an excerpt in search
+    results. `language` is its language, as a primary tag, if it is known and not that of the question.
     """
 
     number: int
     title: str
     url: str
     fetched_at: float = 0.0
+    read_on: str = ""
     authors: str = ""
     site: str = ""
     date: str = ""
@@ -101,16 +102,21 @@ class CitedSource(Struct, frozen=True, omit_defaults=True):
     def described_in(self, language: str) -> str:
         """Return a description in words of a language: authors, site, date, kind, language, whether it was read."""
         own, kind = in_language(language, self.language), chosen(language, self.kind)
-        return list_in(language, [self.authors, self.site, self.date, kind, own, self._seen_in(language)])
+        return list_in(language, [self.authors, self.site, self.date, kind, own, *self._seen_in(language)])
 
-    def _seen_in(self, language: str) -> str:
-        """Return the day (UTC) on which it was read for an earlier question; otherwise whether its page was read."""
-        if self.fetched_at:
-            day = time.strftime("%Y-%m-%d", time.gmtime(self.fetched_at))
-            return message(language, "read on {day}", day=day)
-        if self.read:
-            return message(language, "page read")
-        return message(language, "excerpt of search results") if self.url.startswith(WEB) else ""
+    @property
+    def day(self) -> str:
+        """The day (UTC, YYYY-MM-DD) on which it was read; empty if that is not known."""
+        return day_of(self.fetched_at) if self.fetched_at else self.read_on
+
+    def _seen_in(self, language: str) -> Iterator[str]:
+        """Yield whether its page was read or only an excerpt, and on which day."""
+        if self.url.startswith(WEB) and not (self.read or self.fetched_at):
+            yield message(language, "excerpt of search results")
+        if self.day:
+            yield message(language, "read on {day}", day=self.day)
+        elif self.read:
+            yield message(language, "page read")
 
 
 def cited_source(number: int, source: GatheredSource) -> CitedSource:
@@ -120,6 +126,7 @@ def cited_source(number: int, source: GatheredSource) -> CitedSource:
         source.title,
         source.url,
         source.fetched_at,
+        source.read_on,
         source.authors,
         source.site,
         source.date,
@@ -151,6 +158,11 @@ class Report(Struct, frozen=True):
     revisions: int = 0
     headings: dict[str, str] = {}
     language: str = ""
+
+    @property
+    def undated(self) -> "Report":
+        """The report without the days of reading: from the same texts it is the same on any day."""
+        return replace(self, sources=tuple(replace(source, read_on="") for source in self.sources))
 
     @property
     def quotations(self) -> list[Citation]:

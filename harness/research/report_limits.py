@@ -1,6 +1,5 @@
 """Limits of a report, in sentences."""
 
-import time
 from collections.abc import Iterator, Sequence
 
 from harness.core.keys import host_in
@@ -90,14 +89,13 @@ def _of_sources(sources: Sequence[CitedSource], language: str) -> Iterator[str]:
     if dates := sorted(source.date[:4] for source in sources if source.date):
         yield _dated(dates, total, language)
     if reused := [source for source in sources if source.fetched_at]:
-        oldest = time.strftime("%Y-%m-%d", time.gmtime(min(source.fetched_at for source in reused)))
         yield counted(
             language,
             "1 of {total} cited sources was read for an earlier question, on {day} or later.",
             "{count} of {total} cited sources were read for an earlier question, on {day} or later.",
             len(reused),
             total=total,
-            day=oldest,
+            day=min(source.day for source in reused),
         )
 
 

@@ -111,7 +111,7 @@ def _citation(citation: Citation) -> dict[str, Any]:
 
 
 def _source(source: CitedSource) -> dict[str, Any]:
-    names = ("authors", "site", "date", "doi", "language")
+    names = ("authors", "site", "date", "doi", "language", "read_on")
     about = {name: getattr(source, name) for name in names if getattr(source, name)}
     known = {"number": source.number or None, "title": source.title, "url": source.url}
     return {**known, "kind": source.kind, "read": source.read, **about}

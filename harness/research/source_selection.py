@@ -2,14 +2,12 @@
 
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TypeAlias
 
 from msgspec.structs import replace
 
 from harness.cache import Cache
 from harness.core.copies import copies
 from harness.core.keys import canonical_url
-from harness.core.pages import Page
 from harness.core.question_language import question_language
 from harness.core.required_terms import lacking_terms
 from harness.core.search_engines import LIBRARY
@@ -19,13 +17,12 @@ from harness.errors import SearchError, SiteLeftOut
 from harness.ports import LanguageDetector
 from harness.research.gathering import LEFT_OUT, GatheredSource, SourceNote
 from harness.research.held_answers import CORPUS
-from harness.research.page_reading import READABLE, PageReading
+from harness.research.page_reading import READABLE, ReadPage
 from harness.research.relevance import by_quality
 from harness.research.reranking import Found
 from harness.research.search import EngineSearch
 from harness.settings import GatheringSettings
 
-Read: TypeAlias = tuple[PageReading, Page | None]
 """One page and its outcome."""
 
 
@@ -106,18 +103,20 @@ class SourceSelection:
                 kept.append(result)
         return replace(search, outcome=replace(search.outcome, value=kept))
 
-    def reached(self, read: Sequence[Read]) -> list[Read]:
+    def reached(self, read: Sequence[ReadPage]) -> list[ReadPage]:
         """Return read pages without the text of those that a redirect took to a site that is left out: in an earlier
         run, or not at all, as it is not followed now.
         """
-        return [self._reached(*each) for each in read]
+        return [self._reached(each) for each in read]
 
-    def _reached(self, reading: PageReading, page: Page | None) -> Read:
+    def _reached(self, read: ReadPage) -> ReadPage:
+        reading, page, _ = read
         name = self.sites.left_out_by(page.url) if page else _list_in(reading.error or "")
         if not name:
-            return reading, page
+            return read
         self._refused[reading.url] = f"{name}: page not used, it leads to another site"
-        return replace(reading, characters=0, error=f"{name}: it leads to a site that this list leaves out"), None
+        error = f"{name}: it leads to a site that this list leaves out"
+        return ReadPage(replace(reading, characters=0, error=error), None)
 
     def to_read(
         self, found: Sequence[Found], sources: Mapping[str, GatheredSource], tried: Collection[str]

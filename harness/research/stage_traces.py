@@ -24,7 +24,7 @@ def stages_of(found: Research) -> dict[str, str]:
         "chunks": "\n".join(_chunks(found)),
         "context": "\n".join(f"{shown.source.url}\n{shown.text}" for shown in found.shown),
         "prompt": "\n".join(orjson.dumps(message).decode() for message in prompt),
-        "report": found.report.markdown() if found.report else "",
+        "report": found.report.undated.markdown() if found.report else "",
     }
 
 

@@ -86,7 +86,7 @@ def test_a_frozen_run_repeats_its_report_without_network(
     requests = len(web.log)
     monkeypatch.setattr(socket, "create_connection", lambda *_, **__: pytest.fail("a connection"))
     plain = Settings(data_dir=tmp_path / "other", offline=True)
-    assert [report_again(plain, task) for _ in range(2)] == [ran.report.markdown()] * 2
+    assert [report_again(plain, task) for _ in range(2)] == [ran.report.undated.markdown()] * 2
     with App(plain, Mode(origin="evaluation")) as other:
         outcome = run_task(other, task)
         assert (outcome.error, outcome.cost.live_calls) == ("", ran.live_calls)

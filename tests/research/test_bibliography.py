@@ -86,9 +86,10 @@ def test_anything_else_is_online() -> None:
 
 
 def test_the_day_of_reading_is_that_of_the_source() -> None:
-    """A source that was read for an earlier question has that day, not the report's."""
-    (entry,) = parsed(CitedSource(1, "Bread", "https://example.org/a", fetched_at=1_700_000_000.0), now=NOW)
-    assert entry["urldate"] == "2023-11-14"
+    """Not that of the report: it may have been read for an earlier question, or come from the cache."""
+    for how in ({"fetched_at": 1_700_000_000.0}, {"read_on": "2023-11-14"}):
+        (entry,) = parsed(CitedSource(1, "Bread", "https://example.org/a", **how), now=NOW)
+        assert entry["urldate"] == "2023-11-14"
 
 
 def test_keys_are_unique() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from harness.cache import Cache, Policy
+from harness.core.tables import PAGES
 from harness.errors import EngineUnavailable, InvalidInput, PageError
 from harness.models.local.embedder import MiniLM
 from harness.ports import Completion
@@ -70,6 +71,28 @@ def test_a_page_is_read_once(cache: Cache, embedder: MiniLM) -> None:
     assert first.report is not None
     assert second.report is not None
     assert first.report.markdown() == second.report.markdown()
+
+
+def test_sources_have_the_day_on_which_they_were_fetched(tmp_path: Path, embedder: MiniLM) -> None:
+    """That of the page if it was read, else that of the search, also where the cache answers later; a document of
+    a corpus has none.
+    """
+    clock = FakeClock(1_700_006_395.0)  # five seconds before midnight
+    cache = Cache(SqliteStore(tmp_path / "harness.db"), clock=clock)
+    other = {"title": "Jitter", "href": "https://example.org/other", "body": "Jitter spreads retries over time."}
+    local = {"title": "Notes", "href": "file:///notes.md", "body": "Limit retries to five with exponential backoff."}
+    engine, reader = Scripted(lambda query: [PAGE, other, local]), Library({URL: TEXT})
+
+    def days() -> dict[str, str]:
+        found = research(cache, engine, embedder, reader=reader).gathered.sources
+        return {source.url: source.read_on for source in found}
+
+    assert days() == {URL: "2023-11-14", other["href"]: "2023-11-14", local["href"]: ""}
+    cache.store.admin.clear(PAGES, "default")
+    clock.advance(10.0)
+    assert days() == {URL: "2023-11-15", other["href"]: "2023-11-14", local["href"]: ""}
+    clock.advance(10.0)
+    assert days() == {URL: "2023-11-15", other["href"]: "2023-11-14", local["href"]: ""}
 
 
 def test_a_page_that_cannot_be_read_ends_nothing(cache: Cache, embedder: MiniLM) -> None:

@@ -132,7 +132,7 @@ def test_a_page_that_is_cut_keeps_the_pages_of_what_is_left(cache: Cache) -> Non
         def read(self, url: str, held: Page | None = None) -> Page:
             return page
 
-    [(_, read)] = read_all([URL], cache, Reader(), ttl=60, concurrency=1, progress=silent, what="pages")
+    [(_, read, _)] = read_all([URL], cache, Reader(), ttl=60, concurrency=1, progress=silent, what="pages")
     assert read is not None
     assert [number for _, number in read.page_starts] == [1, 2]
     assert read.page_starts[0][0] == 0

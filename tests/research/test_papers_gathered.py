@@ -191,7 +191,9 @@ def test_a_page_adds_what_no_result_said(cache: Cache, embedder: Any) -> None:
     source = only(found)
     assert (source.date, source.authors, source.site, source.doi) == ("2020", "P. Bee", "Page site", "10.1000/page")
     assert found.report is not None
-    assert [each.described_in("") for each in found.report.sources] == ["P. Bee, Page site, 2020, paper, page read"]
+    assert [each.described_in("") for each in found.report.sources] == [
+        "P. Bee, Page site, 2020, paper, read on 2023-11-14"
+    ]
 
 
 @pytest.mark.parametrize("pages", [{}, {BLOG: ""}])

@@ -283,6 +283,11 @@ def test_key_points_and_limits_are_lists_and_the_answer_is_not() -> None:
         (CitedSource(1, "T", "https://example.org"), "page, excerpt of search results"),
         (CitedSource(1, "T", "https://example.org", read=True), "page, page read"),
         (CitedSource(1, "T", "https://example.org", fetched_at=NOW, read=True), "page, read on 2025-11-13"),
+        (CitedSource(1, "T", "https://example.org", read_on="2025-11-13", read=True), "page, read on 2025-11-13"),
+        (
+            CitedSource(1, "T", "https://example.org", read_on="2025-11-13"),
+            "page, excerpt of search results, read on 2025-11-13",
+        ),
         (CitedSource(1, "T", "file:///a.pdf"), "document"),
         (
             CitedSource(

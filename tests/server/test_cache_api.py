@@ -9,8 +9,7 @@ from starlette.testclient import TestClient
 
 from harness.app import App
 from harness.cache import ResearchContext
-from harness.cache.usage import day_of
-from harness.core.freshness import DAY, HOUR
+from harness.core.freshness import DAY, HOUR, day_of
 from harness.identity import Identity
 from tests.server.test_pages import shown
 

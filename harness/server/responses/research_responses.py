@@ -182,6 +182,7 @@ class SourceResponse(BaseModel):
         "page", description="paper, documentation, news, forum, code, encyclopaedia, official, page, document."
     )
     about: str = Field("", description="Authors, site, date and kind, as far as they are known.")
+    read_on: str = Field("", description="The day (UTC) on which it was read; empty: a document.")
 
 
 class FigureRowResponse(BaseModel):
@@ -271,6 +272,7 @@ def _source(source: CitedSource, language: str) -> SourceResponse:
         read_at=read_at,
         kind=source.kind,
         about=source.described_in(language),
+        read_on=source.day,
     )
 
 
