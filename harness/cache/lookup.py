@@ -50,7 +50,7 @@ class Answer(Struct, Generic[T], frozen=True, gc=False):
 
     @property
     def age(self) -> float:
-        """How many seconds ago the value was computed; 0 if it was now."""
+        """The seconds since the value was computed; 0 if it was now."""
         return 0.0 if self.how == "live" or isinstance(self.outcome, Miss) else self.outcome.age
 
     def copied(self) -> "Answer[T]":

@@ -74,7 +74,7 @@ def test_a_page_is_read_once(cache: Cache, embedder: MiniLM) -> None:
 
 
 def test_sources_have_the_day_on_which_they_were_fetched(tmp_path: Path, embedder: MiniLM) -> None:
-    """That of the page if it was read, else that of the search, also where the cache answers later; a document of
+    """The day of the page if it was read, else of the search, also where the cache answers later; a document of
     a corpus has none.
     """
     clock = FakeClock(1_700_006_395.0)  # five seconds before midnight
