@@ -7,6 +7,7 @@ from typing import Annotated
 from msgspec import Struct
 from pydantic import Field
 
+from harness.app import App
 from harness.core.freshness import is_expired
 from harness.core.text import shorten
 from harness.errors import InvalidInput
@@ -70,14 +71,13 @@ class KnowledgeTools(Struct, frozen=True):
           {"query": "rate limits of the GitHub REST API", "max_age_hours": 168}
           {"query": "pgvector HNSW parameters", "source_url": "https://github.com/pgvector/pgvector", "tags": ["sql"]}
         """
-        app = self.context.app(ctx)
 
-        def work() -> LookupResponse:
+        def work(app: App) -> LookupResponse:
             return _lookup_response(
                 app.knowledge.lookup(query, source_url or None, max_age_hours, min_confidence, limit, tags)
             )
 
-        return await self.context.threads(ctx).look_up(work)
+        return await self.context.look_up(ctx, work)
 
     async def knowledge_write(
         self,
@@ -116,9 +116,8 @@ class KnowledgeTools(Struct, frozen=True):
            "source_url": "https://docs.github.com/en/rest/rate-limit", "tags": ["github", "api"], "ttl_hours": 720}
           {"id": "0b6f…", "version": 3, "content": "15,000 requests an hour on Enterprise Cloud."}
         """
-        app = self.context.app(ctx)
 
-        def work() -> WriteResponse:
+        def work(app: App) -> WriteResponse:
             written = app.knowledge.write(
                 title or None,
                 content or None,
@@ -133,7 +132,7 @@ class KnowledgeTools(Struct, frozen=True):
             )
             return _write_response(written)
 
-        return await self.context.threads(ctx).look_up(work)
+        return await self.context.look_up(ctx, work)
 
     async def knowledge_get(
         self,
@@ -151,16 +150,15 @@ class KnowledgeTools(Struct, frozen=True):
           {"id": "0b6f8a6e5c3f4d0d9a3c1f2e4b5a6c7d"}
           {"id": "0b6f8a6e5c3f4d0d9a3c1f2e4b5a6c7d", "offset": 24000}
         """
-        app = self.context.app(ctx)
 
-        def work() -> DocumentPart:
+        def work(app: App) -> DocumentPart:
             document = app.knowledge.get(id)
             if document is None:
                 raise InvalidInput(f"there is no document {id!r}; find one with cache_lookup")
             response = DocumentPart(document=_info(document), content="")
             return with_part(response, "content", document.content, offset)
 
-        return await self.context.threads(ctx).look_up(work)
+        return await self.context.look_up(ctx, work)
 
     async def knowledge_list(
         self,
@@ -179,14 +177,13 @@ class KnowledgeTools(Struct, frozen=True):
           {"limit": 5}
           {"tags": ["api"], "agent": "ada"}
         """
-        app = self.context.app(ctx)
 
-        def work() -> DocumentList:
+        def work(app: App) -> DocumentList:
             most = min(offset + limit + 1, MAX_LISTED)
             found = app.knowledge.list(most, tags=tags, agent=agent.strip() or None)[offset:]
             return _list_response(((each, None) for each in found[:limit]), offset, more=len(found) > limit)
 
-        return await self.context.threads(ctx).look_up(work)
+        return await self.context.look_up(ctx, work)
 
     async def knowledge_search(
         self,
@@ -206,14 +203,13 @@ class KnowledgeTools(Struct, frozen=True):
           {"query": "rate limits of APIs"}
           {"query": "what did we decide about retries", "limit": 3}
         """
-        app = self.context.app(ctx)
 
-        def work() -> DocumentList:
+        def work(app: App) -> DocumentList:
             ranked = app.knowledge.search(query)
             found = ((app.knowledge.get(key), similarity) for key, similarity in ranked[offset : offset + limit])
             return _list_response(found, offset, more=len(ranked) > offset + limit)
 
-        return await self.context.threads(ctx).look_up(work)
+        return await self.context.look_up(ctx, work)
 
     async def knowledge_delete(self, ctx: Call, id: DocumentId) -> DeleteResponse:  # noqa: A002
         """Delete a document with its earlier versions, for everybody of the tenant. It cannot be undone.
@@ -224,15 +220,14 @@ class KnowledgeTools(Struct, frozen=True):
           {"id": "0b6f8a6e5c3f4d0d9a3c1f2e4b5a6c7d"}
           {"id": "7d0c2b8f9e6a4a1b8c3d5e7f90a1b2c3"}
         """
-        app = self.context.app(ctx)
 
-        def work() -> DeleteResponse:
+        def work(app: App) -> DeleteResponse:
             app.identity.require("admin")
             if not app.knowledge.delete(id):
                 raise InvalidInput(f"there is no document {id!r}; knowledge_list shows which there are")
             return DeleteResponse(deleted=1)
 
-        return await self.context.threads(ctx).look_up(work)
+        return await self.context.look_up(ctx, work)
 
 
 def _list_response(

@@ -34,10 +34,9 @@ from harness.server.error_payload import INTERNAL, INVALID, ErrorResponse, error
 from harness.server.mcp.agent_errors import agent_payload
 from harness.server.mcp.agent_turns import AgentTurns
 from harness.server.mcp.knowledge_tools import KnowledgeTools
-from harness.server.mcp.library_tools import LibraryTools
 from harness.server.mcp.paging import json_chars
 from harness.server.mcp.prompts import PROMPTS, reason
-from harness.server.mcp.research_tools import WebTools
+from harness.server.mcp.research_tools import ResearchTools
 from harness.server.mcp.resources import MAX_URI, PASSAGE, REPORT, HarnessResources, resource_error
 from harness.server.mcp.tool_cache_tools import CacheTools
 from harness.server.mcp.tool_context import ToolContext
@@ -134,8 +133,7 @@ class HarnessServer(MCPServer[Any]):
 def build_server(own: App | None) -> HarnessServer:
     """Return the server with all tools, resources and prompts. They use `own`; over HTTP, the app of each request."""
     context = ToolContext(own)
-    cached, knowledge, research = CacheTools(context, AgentTurns()), KnowledgeTools(context), WebTools(context)
-    library = LibraryTools(context)
+    cached, knowledge, research = CacheTools(context, AgentTurns()), KnowledgeTools(context), ResearchTools(context)
     web = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=True)
     look = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
     change = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
@@ -149,7 +147,7 @@ def build_server(own: App | None) -> HarnessServer:
             _tool(knowledge.knowledge_list, "List knowledge", look),
             _tool(knowledge.knowledge_search, "Search knowledge", look),
             _tool(knowledge.knowledge_delete, "Delete knowledge", change),
-            _tool(library.library_search, "Search the library", look),
+            _tool(research.library_search, "Search the library", look),
             _tool(research.search, "Search, cached", web),
             _tool(research.read_page, "Read a page, cached", web),
             _tool(research.check_claim, "Check a claim", web),

@@ -81,9 +81,8 @@ class CacheTools(Struct, frozen=True):
            "data": [{"title": "Senior Python Developer", "company": "Example GmbH"}], "ttl_hours": 24}
           {"action": "list_recent", "limit": 5}
         """
-        app = self.context.app(ctx)
 
-        def work() -> ResearchCacheResponse:
+        def work(app: App) -> ResearchCacheResponse:
             with self._scope(app, turn, offset):
                 reply = research_cache(
                     app.cache,
@@ -97,7 +96,7 @@ class CacheTools(Struct, frozen=True):
                 )
             return _list_response(reply, offset) if action == "list_recent" else _response(reply, offset)
 
-        return await self.context.threads(ctx).look_up(work)
+        return await self.context.look_up(ctx, work)
 
     def _scope(self, app: App, turn: str, offset: int) -> AbstractContextManager[object]:
         """Return the scope of a call's turn; none for the rest of results, which the agent has not seen yet."""

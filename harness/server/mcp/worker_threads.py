@@ -21,20 +21,14 @@ REPORT_EVERY = 0.2
 
 
 class WorkerThreads:
-    """Three kinds of work, each with its own limit of threads, so that long work does not delay short work."""
+    """Limits of threads for three kinds of work, so that long work does not delay short work: `lookups` only use the
+    database, `fetches` may call a search engine or a web site.
+    """
 
     def __init__(self, *, lookups: int = 16, fetches: int = 8, researches: int = 4) -> None:
-        self._lookups = CapacityLimiter(lookups)
-        self._fetches = CapacityLimiter(fetches)
+        self.lookups = CapacityLimiter(lookups)
+        self.fetches = CapacityLimiter(fetches)
         self._researches = CapacityLimiter(researches)
-
-    async def look_up(self, work: Callable[[], T]) -> T:
-        """Run work that only uses the database."""
-        return await run_sync(work, limiter=self._lookups)
-
-    async def fetch(self, work: Callable[[], T]) -> T:
-        """Run work that may call a search engine or a web site."""
-        return await run_sync(work, limiter=self._fetches)
 
     async def research(self, work: Callable[[Progress], T], report: Report) -> T:
         """Run long work with progress reports. When the caller is cancelled, the work stops at its next step, and the

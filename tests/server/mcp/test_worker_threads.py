@@ -5,6 +5,7 @@ import time
 
 import anyio
 import pytest
+from anyio.to_thread import run_sync
 
 from harness.errors import SearchError
 from harness.ports import Progress, Stopped
@@ -86,6 +87,6 @@ async def test_long_work_does_not_delay_short_work() -> None:
             group.start_soon(threads.research, lambda progress: for_ever(progress, ended), silent)
         await anyio.sleep(0.05)
         with anyio.fail_after(1):
-            assert await threads.look_up(lambda: 42) == 42
-            assert await threads.fetch(lambda: 43) == 43
+            assert await run_sync(lambda: 42, limiter=threads.lookups) == 42
+            assert await run_sync(lambda: 43, limiter=threads.fetches) == 43
         group.cancel_scope.cancel()
