@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from harness.core.text import clean, one_line, shorten
 from harness.errors import (
@@ -19,6 +19,7 @@ from harness.errors import (
     SearchError,
     TooManyRequests,
 )
+from harness.server.responses.response_schema import example
 
 MAX_MESSAGE = 1_000
 MAX_FIELDS = 5
@@ -44,11 +45,7 @@ _STATUSES: tuple[tuple[type[HarnessError], int], ...] = (
 class ErrorResponse(BaseModel):
     """Why a request failed. All errors have this shape."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [{"status": "error", "code": "invalid_input", "message": "limit must be from 1 to 100, not 0"}]
-        }
-    )
+    model_config = example(status="error", code="invalid_input", message="limit must be from 1 to 100, not 0")
 
     status: Literal["error"]
     code: str = Field(description="Stable: programs may compare it.")

@@ -4,7 +4,7 @@ import time
 from typing import Annotated, Literal, TypeAlias
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from harness.app import App
 from harness.core.keys import is_url
@@ -27,6 +27,7 @@ from harness.server.responses.library_responses import (
     passages_response,
     sources_response,
 )
+from harness.server.responses.response_schema import example
 from harness.server.route_dependencies import ERROR_RESPONSES, RequestApp
 
 router = APIRouter(prefix="/api", tags=["library"], responses=ERROR_RESPONSES)
@@ -44,9 +45,7 @@ UrlQuery = Annotated[str, Query(min_length=1, max_length=2_000, description="Add
 class PageToRead(BaseModel):
     """The page to read."""
 
-    model_config = ConfigDict(
-        extra="forbid", json_schema_extra={"examples": [{"url": "https://docs.example.org/pool"}]}
-    )
+    model_config = example(url="https://docs.example.org/pool") | {"extra": "forbid"}
 
     url: str = Field(max_length=2_000, description="Its address.")
 

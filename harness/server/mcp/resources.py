@@ -10,7 +10,6 @@ from msgspec import Struct
 
 from harness.app import App
 from harness.core.entries import Outline
-from harness.core.text import clean, one_line, shorten
 from harness.errors import HarnessError, InvalidInput, NotFound
 from harness.research.history import HistoryEntry
 from harness.research.run_record import RUN_ID
@@ -18,7 +17,7 @@ from harness.research.run_view import past_run
 from harness.server.mcp.agent_errors import agent_payload
 from harness.server.mcp.tool_context import Call, ToolContext
 from harness.server.responses.library_responses import passage_response
-from harness.server.responses.response_schema import iso
+from harness.server.responses.response_schema import iso, short
 
 REPORT = "harness://reports/{run}"
 PASSAGE = "harness://library/{id}"
@@ -127,8 +126,8 @@ def _report(entry: HistoryEntry) -> Resource:
     return Resource(
         uri=REPORT.format(run=entry.id),
         name=entry.id,
-        title=_short(f"Report: {entry.title}", MAX_TITLE),
-        description=_short(entry.snippet, MAX_DESCRIPTION),
+        title=short(f"Report: {entry.title}", MAX_TITLE),
+        description=short(entry.snippet, MAX_DESCRIPTION),
         mime_type="text/markdown",
         annotations=Annotations(last_modified=iso(entry.timestamp)),
     )
@@ -138,12 +137,8 @@ def _passage(row: Outline) -> Resource:
     return Resource(
         uri=PASSAGE.format(id=row.key),
         name=row.key,
-        title=_short(f"Passage: {row.own.title or row.own.url}", MAX_TITLE),
-        description=_short(row.text, MAX_DESCRIPTION),
+        title=short(f"Passage: {row.own.title or row.own.url}", MAX_TITLE),
+        description=short(row.text, MAX_DESCRIPTION),
         mime_type="application/json",
         annotations=Annotations(last_modified=iso(row.created_at)),
     )
-
-
-def _short(text: str, limit: int) -> str:
-    return shorten(clean(one_line(text[: 4 * limit]), 2 * limit), limit)

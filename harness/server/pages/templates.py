@@ -15,13 +15,13 @@ from starlette.responses import HTMLResponse
 
 from harness import __version__
 from harness.core.freshness import age_in_words
-from harness.core.text import clean, one_line, shorten
+from harness.core.text import clean
 from harness.identity import LOCAL
 from harness.research.gathering import stopped_because
 from harness.research.report import lacking_note
 from harness.server.auth import REQUEST_APP
 from harness.server.pages.passage_text import passage_html
-from harness.server.responses.response_schema import iso
+from harness.server.responses.response_schema import iso, short
 from harness.settings.extras import is_installed
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -93,11 +93,6 @@ _UNITS = ((2 * 86_400, "d"), (3_600, "h"), (60, "min"))
 def day(moment: float) -> str:
     """Return a time in seconds since the epoch as date and time of day, UTC: `22 Nov 2026, 10:15`."""
     return time.strftime("%d %b %Y, %H:%M", time.gmtime(moment)).lstrip("0")
-
-
-def short(text: object, limit: int = 300) -> str:
-    """Return a text cleaned, on one line, and at most `limit` characters long."""
-    return shorten(clean(one_line(str(text)[: 4 * limit]), 2 * limit), limit)
 
 
 def plain(text: object) -> str:

@@ -3,13 +3,13 @@
 import time
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from harness.cache.usage import CALL_SAVED, CALLED
 from harness.core.freshness import DAY, HOUR
 from harness.core.origins import origins_of
 from harness.core.tables import ANSWERS
-from harness.server.responses.response_schema import Part, example, iso
+from harness.server.responses.response_schema import Part, Timestamp, example
 
 if TYPE_CHECKING:
     from harness.app import App
@@ -24,8 +24,8 @@ class TableResponse(BaseModel):
     live: int
     expired: int
     total: int
-    oldest: str | None
-    newest: str | None
+    oldest: Timestamp | None
+    newest: Timestamp | None
     indexed: int = Field(description="Vectors in the index.")
     tail: int = Field(description="Vectors that are only in the rows so far.")
     unembedded: int = Field(description="Live rows without a vector, which only exact lookups find.")
@@ -95,20 +95,7 @@ def stats_response(app: "App", origin: str) -> StatsResponse:
     return StatsResponse(
         database=app.databases.place if local else None,
         size_bytes=cache.maintenance.size() if local else None,
-        tables=[
-            TableResponse(
-                table=each.table,
-                live=each.live,
-                expired=each.expired,
-                total=each.total,
-                oldest=None if each.oldest is None else iso(each.oldest),
-                newest=None if each.newest is None else iso(each.newest),
-                indexed=each.indexed,
-                tail=each.tail,
-                unembedded=each.unembedded,
-            )
-            for each in cache.maintenance.stats()
-        ],
+        tables=[TableResponse.model_validate(each, from_attributes=True) for each in cache.maintenance.stats()],
         hits=hits,
         misses=sum(totals[how] for how in CALLED),
         live_calls_saved=sum(hits.values()),
@@ -173,9 +160,7 @@ class ExplainResponse(BaseModel):
 class ClearRequest(BaseModel):
     """Which entries to delete."""
 
-    model_config = ConfigDict(
-        extra="forbid", json_schema_extra={"examples": [{"kind": "search", "older_than_hours": 48, "dry_run": True}]}
-    )
+    model_config = example(kind="search", older_than_hours=48, dry_run=True) | {"extra": "forbid"}
 
     kind: Literal["search", "research", "pages", "completions", "tools", "runs", "all"]
     older_than_hours: float | None = Field(None, ge=0, le=876_000, description="Only entries older than this.")

@@ -3,12 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
+from msgspec.structs import asdict
 from pydantic import BaseModel, Field
 
 from harness.core.freshness import NEVER
 from harness.library import FoundPassage, HeldPassage, Library
 from harness.library.library_sources import LibraryOverview, LibrarySource
-from harness.server.responses.response_schema import example, iso
+from harness.server.responses.response_schema import Timestamp, example, iso
 
 MOST_HOSTS = 20
 
@@ -43,9 +44,9 @@ class PassageResponse(BaseModel):
     engine: Annotated[str, Field(description="The engine or page reader that brought it.")]
     language: Annotated[str, Field(description="Its language, such as `en`; empty if that is not certain.")]
     found_by: Annotated[str, Field(description="The query that found it first.")]
-    fetched_at: Annotated[str, Field(description="When it was read.")]
+    fetched_at: Annotated[Timestamp, Field(description="When it was read.")]
     age_seconds: float
-    expires_at: Annotated[str | None, Field(description="When it is deleted; null: never.")]
+    expires_at: Annotated[Timestamp | None, Field(description="When it is deleted; null: never.")]
 
 
 class FoundPassageResponse(PassageResponse):
@@ -64,10 +65,7 @@ class FoundPassageResponse(PassageResponse):
 class LibraryResponse(BaseModel):
     """Passages for a query, best first."""
 
-    model_config = example(
-        query="how many connections does a pool hold",
-        passages=[_FOUND],
-    )
+    model_config = example(query="how many connections does a pool hold", passages=[_FOUND])
 
     query: str
     passages: list[FoundPassageResponse]
@@ -103,7 +101,7 @@ class SourceResponse(BaseModel):
     kind: Annotated[str, Field(description="`snippet` (of search results), `page`, `file` or `knowledge`.")]
     host: Annotated[str, Field(description="Empty for files.")]
     passages: int
-    read_at: Annotated[str, Field(description="When its newest passage was read.")]
+    read_at: Annotated[Timestamp, Field(description="When its newest passage was read.")]
     age_seconds: float
     researches: Annotated[int, Field(description="How many of the newest recorded researches used it.")]
 
@@ -153,20 +151,13 @@ class PageRead(BaseModel):
 
 def passage_response(passage: HeldPassage, now: float) -> PassageResponse:
     """Return a passage as programs see it."""
-    return PassageResponse(
-        id=passage.key,
-        url=passage.url,
-        title=passage.title,
-        section=passage.section,
-        text=passage.text,
-        source=passage.source,
-        engine=passage.engine,
-        language=passage.language,
-        found_by=passage.found_by,
-        fetched_at=iso(passage.fetched_at),
-        age_seconds=round(max(0.0, now - passage.fetched_at), 3),
-        expires_at=iso(passage.expires_at) if passage.expires_at < NEVER else None,
-    )
+    fields = {
+        **asdict(passage),
+        "id": passage.key,
+        "age_seconds": round(max(0.0, now - passage.fetched_at), 3),
+        "expires_at": passage.expires_at if passage.expires_at < NEVER else None,
+    }
+    return PassageResponse(**fields)
 
 
 def passages_response(passages: Sequence[HeldPassage], now: float) -> PassagesResponse:
@@ -211,12 +202,7 @@ def sources_response(
     return SourcesResponse(
         sources=[
             SourceResponse(
-                url=each.url,
-                title=each.title,
-                kind=each.kind,
-                host=each.host,
-                passages=each.passages,
-                read_at=iso(each.read_at),
+                **asdict(each),
                 age_seconds=round(max(0.0, now - each.read_at), 3),
                 researches=used.get(each.url, 0),
             )

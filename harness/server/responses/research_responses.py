@@ -3,15 +3,14 @@
 from typing import Annotated, Any, Literal
 
 from msgspec.structs import asdict
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
-from harness.core.text import clean, one_line, shorten
 from harness.research.figures import figure_of
 from harness.research.gathering import Round
 from harness.research.report import CitedSource
 from harness.research.run_view import PastRun, passage_of
 from harness.research.saved_report import SavedReport
-from harness.server.responses.response_schema import Part, example, iso
+from harness.server.responses.response_schema import Part, example, iso, short
 
 RUN_PATTERN = r"^[0-9]{8}-[0-9]{6}-[0-9a-f]{6}$"
 """The id of a run."""
@@ -21,10 +20,7 @@ MAX_ERROR = 1_000
 class NewResearch(BaseModel):
     """A question to research."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={"examples": [{"question": "In which order does Python look up an attribute?"}]},
-    )
+    model_config = example(question="In which order does Python look up an attribute?") | {"extra": "forbid"}
 
     question: str = Field(min_length=1, max_length=10_000)
     sections: int | None = Field(None, ge=1, le=20, description="Sections of the report; null for the default.")
@@ -44,7 +40,7 @@ class NewResearch(BaseModel):
 class FollowUp(BaseModel):
     """A follow-up question to a run."""
 
-    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"question": "When is it called?"}]})
+    model_config = example(question="When is it called?") | {"extra": "forbid"}
 
     question: str = Field(min_length=1, max_length=10_000)
 
@@ -345,9 +341,5 @@ def run_response(past: PastRun) -> RunResponse:
         title=report.title if report else None,
         citations=citations,
         answered=past.answered,
-        error=RunErrorResponse(code=error.code, message=_short(error.message)) if error else None,
+        error=RunErrorResponse(code=error.code, message=short(error.message, MAX_ERROR)) if error else None,
     )
-
-
-def _short(message: str) -> str:
-    return shorten(clean(one_line(message[: 4 * MAX_ERROR]), 2 * MAX_ERROR), MAX_ERROR)

@@ -1,9 +1,11 @@
-"""Parts of all response models: example, time format, paging fields."""
+"""Parts of all response models: example, times, short texts, paging fields."""
 
 import time
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from harness.core.text import clean, one_line, shorten
 
 
 def example(**values: Any) -> ConfigDict:
@@ -17,6 +19,15 @@ def example(**values: Any) -> ConfigDict:
 def iso(moment: float) -> str:
     """Return a time in seconds since the epoch as ISO 8601, UTC."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(moment))
+
+
+Timestamp = Annotated[str, BeforeValidator(lambda moment: moment if isinstance(moment, str) else iso(moment))]
+"""A time as ISO 8601, UTC; a model can be validated from seconds since the epoch."""
+
+
+def short(text: object, limit: int = 300) -> str:
+    """Return a text cleaned, on one line, and at most `limit` characters long."""
+    return shorten(clean(one_line(str(text)[: 4 * limit]), 2 * limit), limit)
 
 
 class Part(BaseModel):
