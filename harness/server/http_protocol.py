@@ -16,6 +16,10 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 from harness.server.error_payload import INVALID, error_payload
 
 TOO_SLOW = "request_timeout"
+HEAD_SECONDS = 10.0
+"""Longest time for a request line with its headers to arrive."""
+BODY_SECONDS = 30.0
+"""Longest time for a body to arrive."""
 UNREAD_SECONDS = 30.0
 """Longest time in which a client reads nothing of a response that waits for it."""
 LINGER_SECONDS = 1.0
@@ -24,14 +28,14 @@ see the response."""
 
 
 class TimedProtocol(H11Protocol):
-    """One connection. The request line and the headers must arrive within `head_seconds` of the connection, or of their
-    first byte on a reused connection; the body within `body_seconds` of the headers. A late request gets status 408 if
+    """One connection. The request line and the headers must arrive within `HEAD_SECONDS` of the connection, or of their
+    first byte on a reused connection; the body within `BODY_SECONDS` of the headers. A late request gets status 408 if
     that is still possible, and the connection is closed. The time to respond is not limited, but a client must read.
     """
 
-    def __init__(self, *args: Any, head_seconds: float, body_seconds: float, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._bounds = {"head": head_seconds, "body": body_seconds, "rest": LINGER_SECONDS}
+        self._bounds = {"head": HEAD_SECONDS, "body": BODY_SECONDS, "rest": LINGER_SECONDS}
         self._awaited: tuple[str, RequestResponseCycle | None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._stuck: asyncio.TimerHandle | None = None

@@ -5,7 +5,6 @@ import socket
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from harness.app import App
@@ -23,10 +22,6 @@ HANGING_SECONDS = 30
 """Time after which a worker process that does not respond is replaced, and in which a new one must be ready."""
 MAX_HEAD = 262_144
 """Bytes of a request line with its headers; longer ones are refused."""
-HEAD_SECONDS = 10.0
-"""Longest time for a request line with its headers to arrive."""
-BODY_SECONDS = 30.0
-"""Longest time for a body to arrive."""
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
@@ -67,13 +62,7 @@ def listen(host: str, port: int) -> socket.socket:
         ) from error
 
 
-def http_server(
-    app: "ASGIApp",
-    *,
-    proxies: Sequence[str] = (),
-    head_seconds: float = HEAD_SECONDS,
-    body_seconds: float = BODY_SECONDS,
-) -> "uvicorn.Server":
+def http_server(app: "ASGIApp", *, proxies: Sequence[str] = ()) -> "uvicorn.Server":
     """Return the uvicorn server of an application. It sends no `Server` header and trusts only the proxies in `proxies`
     (addresses and networks). A request that does not arrive in time is refused; see `TimedProtocol`.
 
@@ -82,7 +71,7 @@ def http_server(
     """
     import uvicorn
 
-    return uvicorn.Server(_config(app, proxies, head_seconds=head_seconds, body_seconds=body_seconds))
+    return uvicorn.Server(_config(app, proxies))
 
 
 def run_workers(
@@ -126,22 +115,14 @@ def run_workers(
         raise HarnessError("the server could not start; the lines above say why")
 
 
-def _config(
-    app: Any,
-    proxies: Sequence[str],
-    *,
-    head_seconds: float = HEAD_SECONDS,
-    body_seconds: float = BODY_SECONDS,
-    **others: Any,
-) -> "uvicorn.Config":
+def _config(app: Any, proxies: Sequence[str], **others: Any) -> "uvicorn.Config":
     import uvicorn
 
     from harness.server.http_protocol import TimedProtocol
 
-    protocol: Any = partial(TimedProtocol, head_seconds=head_seconds, body_seconds=body_seconds)
     return uvicorn.Config(
         app,
-        http=protocol,
+        http=TimedProtocol,
         log_config=None,
         access_log=False,
         server_header=False,

@@ -119,7 +119,7 @@ def serve(app: App, port: int, options: ServerOptions, *, on_ready: Callable[[st
             ended.set()
             watcher.join()
             researches.close()
-        if researches.hanging or _threads_wait():
+        if researches.number or _threads_wait():
             raise KeyboardInterrupt  # exit as on Ctrl-C, without waiting for the search or page to time out
 
 

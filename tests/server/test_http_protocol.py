@@ -8,11 +8,13 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
+from unittest import mock
 
 import httpx2
 import pytest
 
-from harness.server.http_protocol import LINGER_SECONDS
+from harness.server import http_protocol
+from harness.server.http_protocol import BODY_SECONDS, HEAD_SECONDS, LINGER_SECONDS
 from harness.server.http_server import http_server, listen
 
 HEAD = 0.3
@@ -43,11 +45,12 @@ async def app(scope: Any, receive: Any, send: Any) -> None:
 
 
 @contextmanager
-def serving(application: Any = app, **bounds: float) -> Iterator[int]:
-    """Serve an application in a thread; yield its port."""
-    with ExitStack() as stack:
+def serving(application: Any = app, head: float = HEAD_SECONDS, body: float = BODY_SECONDS) -> Iterator[int]:
+    """Serve an application in a thread with these time limits; yield its port."""
+    limits = mock.patch.multiple(http_protocol, HEAD_SECONDS=head, BODY_SECONDS=body)
+    with limits, ExitStack() as stack:
         listener = stack.enter_context(listen("127.0.0.1", 0))
-        server = http_server(application, **bounds)
+        server = http_server(application)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:
@@ -62,7 +65,7 @@ def serving(application: Any = app, **bounds: float) -> Iterator[int]:
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
     """The port of a server with short time limits."""
-    with serving(head_seconds=HEAD, body_seconds=BODY) as found:
+    with serving(head=HEAD, body=BODY) as found:
         yield found
 
 
@@ -157,7 +160,7 @@ def test_a_slow_application_does_not_make_a_body_late() -> None:
         await asyncio.sleep(1)
         await app({"path": "/", **scope}, receive, send)
 
-    with serving(late, body_seconds=0.3) as port:
+    with serving(late, body=0.3) as port:
         answer = httpx2.post(f"http://127.0.0.1:{port}/", content=b"x" * 3_000_000, timeout=PATIENCE)
     assert answer.text == "3000000"
 

@@ -155,7 +155,7 @@ def test_the_configured_model_is_not_used_if_none_is_chosen(settings: Settings, 
     """The report is made of excerpts, and the record names no model."""
     settings = msgspec.structs.replace(settings, model="writer", model_url=httpserver.url_for("/v1"))
     with App(settings) as app:
-        job = ResearchJobs(1).start(app, QUESTION, choice=choice_of(settings, "", "none"))
+        job = ResearchJobs(1).start(app, QUESTION, changes=choice_of(settings, "", "none").changes(settings))
         assert job.ended.wait(PATIENCE)
         assert (job.state, job.found) == ("finished", True)
         assert app.cache.runs.get(job.run)["model"] is None

@@ -59,7 +59,7 @@ class Job:
         """See `Progress`. Raises `Stopped` after `stop`."""
         self.step = StepEvent(what=what, done=done, total=total)
         if self._board is not None and time.monotonic() - self._published > PUBLISH_EVERY:
-            self._publish(self._board)
+            self.publish()
             if self._board.stop_requested(self.run):
                 self._stop.set()
         if self._stop.is_set():
@@ -96,13 +96,11 @@ class Job:
 
     def publish(self) -> None:
         """Show the status to the other workers, if there are any."""
-        if self._board is not None:
-            self._publish(self._board)
-
-    def _publish(self, board: JobBoard) -> None:
+        if self._board is None:
+            return
         self._published, failure = time.monotonic(), self.failure
         try:
-            board.publish(
+            self._board.publish(
                 JobStatus(
                     run=self.run,
                     question=self.question,

@@ -18,7 +18,6 @@ from harness.research.run_record import new_run_id
 from harness.research.run_view import past_run
 from harness.server.api.job_board import JobBoard
 from harness.server.api.research_job import Job, RemoteJob
-from harness.server.api.research_options import DEFAULT, ResearchChoice
 
 log = logging.getLogger(__name__)
 
@@ -49,9 +48,10 @@ class ResearchJobs:
         *,
         sections: int | None = None,
         refresh: bool = False,
-        choice: ResearchChoice = DEFAULT,
+        changes: Mapping[str, Any] = NO_CHANGES,
     ) -> Job:
-        """Start to research a question; with `refresh`, nothing is answered from the cache.
+        """Start to research a question with `changes` of the settings; with `refresh`, nothing is answered from the
+        cache.
 
         Raises:
             InvalidInput: an invalid question, or `refresh` while offline.
@@ -67,7 +67,7 @@ class ResearchJobs:
             lambda mine: mine.researcher(question=question, on_round=job.on_round).run(
                 question, sections=sections, run=run
             ),
-            choice.changes(app.settings),
+            changes,
             refresh=refresh,
         )
 
@@ -84,14 +84,7 @@ class ResearchJobs:
         normalise(words)
         record, local = app.cache.runs.get(run), app.identity.local
         question, changes = follow_up_start(record, run, words, app.settings, {}, local=local)
-        normalise(question)
-        job = Job(new_run_id(time.time()), question, app.identity.tenant, self._board)
-        return self._start(
-            app,
-            job,
-            lambda mine: mine.researcher(question=question, on_round=job.on_round).run(question, run=job.run),
-            changes,
-        )
+        return self.start(app, question, changes=changes)
 
     def resume(self, app: App, run: str) -> Job:
         """Resume a stopped run, with the engines that it started with.
@@ -136,12 +129,6 @@ class ResearchJobs:
         """Number of researches that run in this process."""
         with self._lock:
             return sum(not job.ended.is_set() for job in self._jobs.values())
-
-    @property
-    def hanging(self) -> bool:
-        """Whether a research is still running."""
-        with self._lock:
-            return not all(job.ended.is_set() for job in self._jobs.values())
 
     def close(self) -> None:
         """Stop all researches and wait a few seconds; the results are kept. More calls have no effect."""

@@ -58,9 +58,6 @@ class ResearchChoice(Struct, frozen=True):
         return changed
 
 
-DEFAULT = ResearchChoice()
-
-
 def engine_choices(settings: Settings) -> list[EngineChoice]:
     """Return the choices: `auto` where questions may go to the public web; all configured engines together, which are
     the default of the API; each of them, and those that `auto` may choose; at last the library and the Python language

@@ -79,7 +79,10 @@ def start(request: Request, app: RequestApp, wanted: NewResearch) -> JobResponse
     choice = choice_of(settings, wanted.engine, wanted.model, wanted.depth)
     if wanted.like:
         choice = replace(choice_of_run(app, wanted.like), depth=wanted.depth)
-    job = jobs_of(request).start(app, wanted.question, sections=wanted.sections, refresh=wanted.refresh, choice=choice)
+    changes = choice.changes(settings)
+    job = jobs_of(request).start(
+        app, wanted.question, sections=wanted.sections, refresh=wanted.refresh, changes=changes
+    )
     return _job_response(job)
 
 

@@ -77,9 +77,9 @@ def research(
         if not one_line(question):
             raise InvalidInput("enter a question")
         field = "options"
-        choice = choice_of(app.settings, engine, model, depth)
+        changes = choice_of(app.settings, engine, model, depth).changes(app.settings)
         field = "question"
-        job = jobs_of(request).start(app, question, refresh=refresh, choice=choice)
+        job = jobs_of(request).start(app, question, refresh=refresh, changes=changes)
     except AccessDenied:  # there is no form to show it in
         raise
     except HarnessError as error:
