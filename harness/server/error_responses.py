@@ -6,7 +6,7 @@ from fastapi.responses import JSONResponse
 from starlette.requests import Request
 from starlette.responses import Response
 
-from harness.errors import HarnessError, TooManyRequests
+from harness.errors import HarnessError, ModelRefused, TooManyRequests
 from harness.server.error_payload import ErrorResponse, payload_of, status_of
 from harness.server.llm_api import llm_errors
 from harness.server.pages.templates import page
@@ -65,5 +65,7 @@ def _shows_page(request: Request) -> bool:
 
 def respond_with(request: Request, error: HarnessError) -> Response:
     """Return the response to a request that ended with an error which the harness raised on purpose."""
+    if isinstance(error, ModelRefused) and llm_errors.serves(request):
+        return llm_errors.refusal_response(error)
     wait = {"Retry-After": str(int(error.wait) + 1)} if isinstance(error, TooManyRequests) else None
     return respond_error(request, status_of(error), payload_of(error), wait)

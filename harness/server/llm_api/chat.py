@@ -24,6 +24,7 @@ from harness.server.llm_api.llm_errors import failure, refused
 from harness.server.llm_api.llm_requests import SEMANTIC, Reuse, chat_request, fields_of, reuse_of
 from harness.server.llm_api.model_threads import ModelThreads
 from harness.server.llm_api.outcomes import age_of, count, outcome_headers, outcome_of
+from harness.server.route_dependencies import RequestApp
 
 log = logging.getLogger(__name__)
 
@@ -43,8 +44,8 @@ class _Call(Struct, frozen=True):
     forwarded: ForwardedRequest
 
 
-async def chat_response(request: Request, app: App) -> Response:
-    """Respond to a request for a chat completion.
+async def chat_response(request: Request, app: RequestApp) -> Response:
+    """Answer a chat completion from the cache, else from the language model's endpoint.
 
     Raises:
         InvalidInput: the request is not usable.

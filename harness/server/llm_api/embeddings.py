@@ -22,6 +22,7 @@ from harness.models.remote.forwarding import ForwardingEndpoint
 from harness.server.llm_api.llm_requests import SEMANTIC, Reuse, embedding_request, fields_of, reuse_of
 from harness.server.llm_api.model_threads import ModelThreads
 from harness.server.llm_api.outcomes import age_of, count, outcome_headers, outcome_of
+from harness.server.route_dependencies import RequestApp
 
 PATH = "/embeddings"
 MAX_DIMENSION = 16_384
@@ -53,8 +54,8 @@ class _Wanted(Struct, frozen=True):
     work: Callable[[], Found] | None
 
 
-async def embeddings_response(request: Request, app: App) -> Response:
-    """Respond to a request for embeddings.
+async def embeddings_response(request: Request, app: RequestApp) -> Response:
+    """Answer with the vectors of texts from the cache, and of the others from the embedding model's endpoint.
 
     Raises:
         HarnessError: see `chat_response`.

@@ -3,13 +3,12 @@
 https://platform.openai.com/docs/api-reference/chat
 """
 
-from fastapi import APIRouter, Request
-from starlette.responses import JSONResponse, Response
+from fastapi import APIRouter
+from starlette.responses import JSONResponse
 
-from harness.errors import ModelRefused, NotFound
-from harness.server.llm_api.chat import chat_response
-from harness.server.llm_api.embeddings import embeddings_response
-from harness.server.llm_api.llm_errors import PREFIX, refusal_response
+from harness.errors import NotFound
+from harness.server.llm_api import chat, embeddings
+from harness.server.llm_api.llm_errors import PREFIX
 from harness.server.llm_api.llm_requests import model_names
 from harness.server.route_dependencies import RequestApp
 
@@ -19,22 +18,8 @@ SUPPORTED = "only POST /v1/chat/completions, POST /v1/embeddings and GET /v1/mod
 router = APIRouter(prefix=PREFIX, include_in_schema=False)
 
 
-@router.post("/chat/completions")
-async def chat_completions(request: Request, app: RequestApp) -> Response:
-    """Answer a chat completion from the cache, else from the language model's endpoint."""
-    try:
-        return await chat_response(request, app)
-    except ModelRefused as error:
-        return refusal_response(error)
-
-
-@router.post("/embeddings")
-async def embeddings(request: Request, app: RequestApp) -> Response:
-    """Answer with the vectors of texts from the cache, and of the others from the embedding model's endpoint."""
-    try:
-        return await embeddings_response(request, app)
-    except ModelRefused as error:
-        return refusal_response(error)
+router.add_api_route(chat.PATH, chat.chat_response, methods=["POST"])
+router.add_api_route(embeddings.PATH, embeddings.embeddings_response, methods=["POST"])
 
 
 @router.get("/models")
