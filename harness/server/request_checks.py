@@ -93,7 +93,7 @@ class RequestChecks:
         self._limits: TenantLimits = asgi.state.limits
         self._metrics: Metrics = asgi.state.metrics
         self._names = names
-        self._admission = authenticator
+        self._authenticator = authenticator
         self._logs = logs
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -148,7 +148,22 @@ class RequestChecks:
         return None
 
     async def _authenticate(self, request: Request) -> Response | None:
-        return None if request.url.path.startswith(PUBLIC_PATHS) else await authenticate(request, self._admission)
+        """Add the app of the token to the request; return the response if it is refused."""
+        if request.url.path.startswith(PUBLIC_PATHS):
+            return None
+        try:
+            app = await run_sync(self._authenticator.app_for, request)
+        except AccessDenied as error:
+            if not is_data_path(request.url.path) and request.method == "GET":
+                return RedirectResponse("/login", 303)
+            return _refusal(request, 401, error.code, str(error), {"WWW-Authenticate": 'Bearer realm="harness"'})
+        except HarnessError as error:
+            return respond_with(request, error)
+        except Exception:  # a bug; bugs in routes are handled by the application
+            log.exception("a request could not be authenticated")
+            return respond_error(request, 500, error_payload(INTERNAL, BUG))
+        request.scope.setdefault("state", {})[REQUEST_APP] = app
+        return None
 
     def _log(self, request: Request, status: int, seconds: float) -> None:
         app = request.scope.get("state", {}).get(REQUEST_APP)
@@ -162,23 +177,6 @@ class RequestChecks:
             "user": app.identity.user or None if app else None,
         }
         access.info(json.dumps(fields))
-
-
-async def authenticate(request: Request, authenticator: Authenticator) -> Response | None:
-    """Add the app of the token to the request; return the response if it is refused."""
-    try:
-        app = await run_sync(authenticator.app_for, request)
-    except AccessDenied as error:
-        if not is_data_path(request.url.path) and request.method == "GET":
-            return RedirectResponse("/login", 303)
-        return _refusal(request, 401, error.code, str(error), {"WWW-Authenticate": 'Bearer realm="harness"'})
-    except HarnessError as error:
-        return respond_with(request, error)
-    except Exception:  # a bug; bugs in routes are handled by the application
-        log.exception("a request could not be authenticated")
-        return respond_error(request, 500, error_payload(INTERNAL, BUG))
-    request.scope.setdefault("state", {})[REQUEST_APP] = app
-    return None
 
 
 def route_of(scope: Scope) -> str:
@@ -279,13 +277,10 @@ def _failure(request: Request, error: TooManyRequests | HTTPException) -> Respon
 
 
 def _too_large(request: Request) -> Response | None:
-    return _refusal(request, 413, INVALID, TOO_LARGE) if declared_bytes(request) > MAX_BODY else None
-
-
-def declared_bytes(request: Request) -> int:
-    """Return the `Content-Length` of a request in bytes; 0 without a valid one."""
+    """Refuse a request whose `Content-Length` is too large; one that is not valid is ignored."""
     declared = request.headers.get("content-length", "")
-    return int(declared[:20]) if declared.isascii() and declared.isdigit() else 0
+    size = int(declared[:20]) if declared.isascii() and declared.isdigit() else 0
+    return _refusal(request, 413, INVALID, TOO_LARGE) if size > MAX_BODY else None
 
 
 def _limited(receive: Receive) -> Receive:
