@@ -22,7 +22,8 @@ from harness.errors import NotFound
 from harness.research.drawing import DARK, LIGHT, Look
 from harness.server.pages import charts
 from harness.server.pages.chart_routes import last_days
-from harness.server.pages.charts import Total, Trial
+from harness.server.pages.charts import Total
+from harness.server.responses.experiment_responses import TrialResponse
 
 LOOKS = [Look(dark, narrow) for dark, narrow in product((False, True), repeat=2)]
 RUN = "20261122-101500-abcdef"
@@ -35,11 +36,28 @@ DAYS: list[tuple[str, Mapping[str, int]]] = [
     ("21 Nov", {}),
     ("22 Nov", {"exact": 9, "live": 1}),
 ]
+
+
+def trial(
+    number: int,
+    status: Status,
+    score: float | None = None,
+    baseline: float | None = None,
+    low: float | None = None,
+    high: float | None = None,
+) -> TrialResponse:
+    """Return an experiment with these scores."""
+    return TrialResponse(
+        number=number, description="", status=status, score=score, baseline=baseline, delta=None, low=low, high=high,
+        p=None, tasks=1, seconds=1.0, live_calls=0, reasons=[], idea="", changed=[], commit="",
+    )  # fmt: skip
+
+
 TRIALS = [
-    Trial(1, "keep", 0.8, 0.7, 0.05, 0.15),
-    Trial(2, "discard", 0.7, 0.8, -0.15, -0.05),
-    Trial(3, "inconclusive", 0.81, 0.8, -0.02, 0.04),
-    Trial(4, "crash"),
+    trial(1, "keep", 0.8, 0.7, 0.05, 0.15),
+    trial(2, "discard", 0.7, 0.8, -0.15, -0.05),
+    trial(3, "inconclusive", 0.81, 0.8, -0.02, 0.04),
+    trial(4, "crash"),
 ]
 DRAWN: dict[str, Callable[[Look], bytes]] = {
     "hit rates": lambda look: charts.hit_rates(DAYS, look),
@@ -167,8 +185,8 @@ def test_no_data_is_an_error(draw: Callable[[Look], bytes]) -> None:
     [
         lambda look: charts.hit_rates([("22 Nov", {"live": 1})], look),
         lambda look: charts.rounds([(1.0, 0.5)], (0.0, 1.0), look),
-        lambda look: charts.scores([Trial(1, "crash")], look),
-        lambda look: charts.scores([Trial(n, "keep", 0.5, 0.5, 0.0, 0.0) for n in range(1, 100)], look),
+        lambda look: charts.scores([trial(1, "crash")], look),
+        lambda look: charts.scores([trial(n, "keep", 0.5, 0.5, 0.0, 0.0) for n in range(1, 100)], look),
         lambda look: charts.totals([Total("22 Nov", 0.7, 0.0, "a")], look),
         lambda look: charts.differences({"a": 0.0}, look),
         lambda look: charts.differences({f"task {n}": n / 1_000 for n in range(500)}, look),

@@ -20,7 +20,7 @@ from harness.server.api.cache_routes import DaysQuery
 from harness.server.api.experiment_routes import DataDir
 from harness.server.api.history_routes import OriginChosen
 from harness.server.pages import charts
-from harness.server.pages.charts import Trial, day_and_month
+from harness.server.pages.charts import day_and_month
 from harness.server.pages.library_pages import KIND_NAMES
 from harness.server.responses.reuse_responses import first_day, saved_by_day
 from harness.server.route_dependencies import RequestApp
@@ -93,11 +93,7 @@ def evaluations(data_dir: DataDir, look: RequestLook) -> Response:
 @router.get("/loops/{loop}.svg")
 def loop(data_dir: DataDir, look: RequestLook, loop: str) -> Response:
     """Draw the experiments of a loop."""
-    trials = [
-        Trial(each.number, each.status, each.score, each.baseline, each.low, each.high, ", ".join(each.changed))
-        for each in experiments.loop(data_dir, loop).trials
-    ]
-    return _image(charts.scores(trials, look))
+    return _image(charts.scores(experiments.loop(data_dir, loop).trials, look))
 
 
 @router.get("/compare/{first}/{second}.svg")

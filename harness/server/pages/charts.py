@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from harness.cache.usage import CALL_SAVED, CALLED
 from harness.research.drawing import Look, drawn, figure, label, name_places, ticks
+from harness.server.responses.experiment_responses import TrialResponse
 
 MAX_BARS = 14
 MAX_POINTS = 1_000
@@ -42,20 +43,6 @@ _OF_VERDICTS = {
     "invalid": "purple",
 }
 _KEPT = ("keep", "unconfirmed")
-
-
-class Trial(Struct, frozen=True):
-    """One experiment: its score and that of the baseline (0..1), the ends of the 95 % interval of their difference, the
-    verdict, and what it changed. A crash has no scores.
-    """
-
-    number: int
-    verdict: str
-    score: float | None = None
-    baseline: float | None = None
-    low: float | None = None
-    high: float | None = None
-    changed: str = ""
 
 
 class Total(Struct, frozen=True):
@@ -159,7 +146,7 @@ def rounds(values_by_round: Sequence[tuple[float, float]], limits: tuple[float, 
         return drawn(picture, look, columns=4, fewer=2)
 
 
-def scores(trials: Sequence[Trial], look: Look) -> bytes:
+def scores(trials: Sequence[TrialResponse], look: Look) -> bytes:
     """Draw the score of each experiment with its 95 % interval, and the baseline at that time. Colour and shape show
     the verdict; a name says what was changed. A crash is drawn at the bottom.
 
@@ -172,7 +159,7 @@ def scores(trials: Sequence[Trial], look: Look) -> bytes:
         _baseline(axes, trials, look)
         for verdict in MARKERS:
             size = 55 if len(trials) <= look.room else 14
-            _mark(axes, [each for each in trials if each.verdict == verdict], verdict, look, size)
+            _mark(axes, [each for each in trials if each.status == verdict], verdict, look, size)
         _name(axes, trials, look)
         axes.set(xlabel="experiment", ylabel="score on tune", xlim=(trials[0].number - 0.6, trials[-1].number + 0.6))
         axes.xaxis.set_major_locator(ticks(6 if look.narrow else 12, whole=True))
@@ -236,7 +223,7 @@ def day_and_month(moment: float) -> str:
     return time.strftime("%d %b", time.gmtime(moment)).lstrip("0")
 
 
-def _baseline(axes: Any, trials: Sequence[Trial], look: Look) -> None:
+def _baseline(axes: Any, trials: Sequence[TrialResponse], look: Look) -> None:
     """Draw the baseline as steps, and the intervals around it; without a score there is no scale."""
     measured = [(each, each.baseline) for each in trials if each.score is not None and each.baseline is not None]
     if not measured:
@@ -260,7 +247,7 @@ def _bars(axes: Any, feet: Sequence[int], heads: Sequence[int], colour: str, nam
     axes.add_collection(PolyCollection(bars, facecolors=colour, linewidths=0, label=name), autolim=False)
 
 
-def _mark(axes: Any, trials: Sequence[Trial], verdict: str, look: Look, size: float) -> None:
+def _mark(axes: Any, trials: Sequence[TrialResponse], verdict: str, look: Look, size: float) -> None:
     measured = [each for each in trials if each.score is not None]
     shade = look.colours[_OF_VERDICTS[verdict]]
     marks = {"s": size, "color": shade, "marker": MARKERS[verdict], "linewidths": 0, "zorder": 3}
@@ -272,15 +259,15 @@ def _mark(axes: Any, trials: Sequence[Trial], verdict: str, look: Look, size: fl
         axes.scatter(crashed, [0.04] * len(crashed), label=named, transform=foot, clip_on=False, **marks)
 
 
-def _name(axes: Any, trials: Sequence[Trial], look: Look) -> None:
+def _name(axes: Any, trials: Sequence[TrialResponse], look: Look) -> None:
     """Write what an experiment changed above its mark, at a slant; there is room for that at the top."""
     every = not look.narrow and len(trials) <= MAX_NAMED
-    named = [each for each in trials if each.changed and (every or each.verdict in _KEPT)][-MAX_NAMED:]
+    named = [each for each in trials if each.changed and (every or each.status in _KEPT)][-MAX_NAMED:]
     measured = [(each, each.score) for each in named if each.score is not None]
     for each, score in measured:
         ends = [score, *([each.baseline + each.high] if each.baseline is not None and each.high is not None else [])]
         axes.annotate(
-            label(each.changed),
+            label(", ".join(each.changed)),
             (each.number, max(ends)),
             xytext=(0, 5),
             textcoords="offset points",
