@@ -62,10 +62,6 @@ class ResearchForm(Struct, frozen=True):
     field: str = ""
     error: str = ""
 
-    def with_error(self, field: str, error: str) -> "ResearchForm":
-        """Return the form with an error next to a field."""
-        return replace(self, field=field, error=error)
-
 
 NEW = ResearchForm()
 ALL = HistoryFilters()

@@ -2,8 +2,9 @@
 marked. Nothing in a passage is markup of the page: HTML is text, images are their description, links go to the web.
 """
 
+import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -25,6 +26,7 @@ SHORT_LINE = 50
 """Characters; a shorter line of plain text was ended on purpose."""
 BEGIN, END = "\ue000", "\ue001"
 """Private characters around the quotation during parsing."""
+_MARKS = re.compile(f"([{BEGIN}{END}])")
 _SENTINELS = str.maketrans("", "", BEGIN + END)
 _OPENING = {
     "strong_open": "<strong>", "em_open": "<em>", "s_open": "<s>", "paragraph_open": "<p>", "bullet_list_open": "<ul>",
@@ -168,7 +170,7 @@ class _Pieces:
         self._tag(closing)
 
     def _add_text(self, text: str) -> None:
-        for piece in _split(text):
+        for piece in filter(None, _MARKS.split(text)):
             if piece in (BEGIN, END):
                 self._close()
                 self.marking = piece == BEGIN
@@ -187,14 +189,3 @@ class _Pieces:
         if self._open:
             self.html.append("</mark>")
             self._open = False
-
-
-def _split(text: str) -> Iterator[str]:
-    """Yield the parts of a text between the signs of a quotation, and the signs."""
-    start = 0
-    for place, char in enumerate(text):
-        if char in (BEGIN, END):
-            yield from filter(None, (text[start:place], char))
-            start = place + 1
-    if start < len(text):
-        yield text[start:]

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse, Response
 from markupsafe import Markup
 from msgspec import Struct
+from msgspec.structs import replace
 
 from harness.app import App
 from harness.core.languages import primary_tag
@@ -83,7 +84,8 @@ def research(
     except AccessDenied:  # there is no form to show it in
         raise
     except HarnessError as error:
-        return history_page(request, app, form=form.with_error(field, str(error)), status=status_of(error))
+        form = replace(form, field=field, error=str(error))
+        return history_page(request, app, form=form, status=status_of(error))
     return RedirectResponse(f"/runs/{job.run}", 303)
 
 

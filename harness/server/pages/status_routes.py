@@ -1,7 +1,7 @@
 """Read-only pages about the program: its settings and the findings of `harness doctor`."""
 
 import time
-from collections.abc import Iterable
+from collections import Counter
 from threading import Lock
 from typing import Annotated, NamedTuple
 
@@ -86,7 +86,7 @@ def doctor(request: Request, app: RequestApp) -> Response:
         request,
         "doctor.html",
         findings=sorted(findings, key=lambda each: ("broken", "weak", "ok").index(each.state)),
-        counts=_counts(each.state for each in findings),
+        counts=Counter(each.state for each in findings),
         seconds=checked.seconds,
         age=time.monotonic() - checked.at,
         remembered_seconds=REMEMBERED_SECONDS,
@@ -114,8 +114,3 @@ def _matches(setting: Described, query: str) -> bool:
     words = one_line(query).lower().split()
     text = f"{setting.name} {setting.name.replace('_', ' ')} {setting.help} {setting.value}".lower()
     return all(word in text for word in words)
-
-
-def _counts(states: Iterable[str]) -> dict[str, int]:
-    found = list(states)
-    return {state: found.count(state) for state in ("broken", "weak", "ok")}
