@@ -33,8 +33,8 @@ def short(text: object, limit: int = 300) -> str:
 class Part(BaseModel):
     """Paging fields of a response that may be one part of a longer text."""
 
-    truncated: Annotated[
-        bool, Field(description="Whether more follows; then call again with `offset` set to `next_offset`.")
-    ] = False
-    total_chars: Annotated[int, Field(description="Characters of the whole text.")] = 0
-    next_offset: Annotated[int | None, Field(description="Where the rest starts; null if nothing is left.")] = None
+    truncated: bool = Field(
+        False, description="Whether more follows; then call again with `offset` set to `next_offset`."
+    )
+    total_chars: int = Field(0, description="Characters of the whole text.")
+    next_offset: int | None = Field(None, description="Where the rest starts; null if nothing is left.")
