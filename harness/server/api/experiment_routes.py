@@ -7,9 +7,11 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Path, Query, Request
 from harness_evals.evaluation_names import resume_command
+from harness_evals.task_view import stage_view, task_view
 from starlette.responses import Response
 
 from harness.server.api import experiments, task_runs
+from harness.server.api.experiment_files import whole_log
 from harness.server.api.task_runs import Shown
 from harness.server.pages.templates import page
 from harness.server.responses.experiment_responses import (
@@ -59,7 +61,8 @@ def listed(data_dir: DataDir) -> ExperimentsResponse:
 @router.get("/compare")
 def compared(data_dir: DataDir, first: IdQuery, second: IdQuery) -> ComparisonResponse:
     """Compare two evaluations task by task: is the second one better, and at which stage do they start to differ?"""
-    return experiments.comparison(data_dir, first, second)
+    one, other = (experiments.evaluation_named(data_dir, name) for name in (first, second))
+    return experiments.comparison_response((first, one), (second, other))
 
 
 @router.get("/compare/task")
@@ -67,7 +70,8 @@ def compared_task(
     data_dir: DataDir, first: IdQuery, second: IdQuery, task: TaskQuery, run: RunQuery = 1
 ) -> StageResponse:
     """Return the first stage in which a run of a task differs between two evaluations, with the difference."""
-    return task_runs.first_difference(data_dir, first, second, task, run)
+    logs = whole_log(data_dir, first), whole_log(data_dir, second)
+    return task_runs.stage_response(stage_view(*logs, task, run, data_dir))
 
 
 @router.get("/loops/{id}")
@@ -85,13 +89,13 @@ def experiment(data_dir: DataDir, id: IdPath, number: NumberPath) -> TrialDetail
 @router.get("/evaluations/{id}")
 def evaluation(data_dir: DataDir, id: IdPath) -> EvaluationResponse:  # noqa: A002
     """Return an evaluation: scores by task, means, failures and costs."""
-    return experiments.evaluation(data_dir, id)
+    return experiments.evaluation_response(id, experiments.evaluation_named(data_dir, id))
 
 
 @router.get("/evaluations/{id}/tasks/{task}")
 def task(data_dir: DataDir, id: IdPath, task: TaskPath, run: RunQuery = 1) -> TaskRunResponse:  # noqa: A002
     """Return one run of a task: scores, the report with the nuggets that it says, sources, rounds, cost."""
-    return task_runs.task_run(data_dir, id, task, run)
+    return task_runs.task_run_response(task_view(whole_log(data_dir, id), task, run, data_dir))
 
 
 @pages.get("")
@@ -112,7 +116,7 @@ def show_all(request: Request, data_dir: DataDir) -> Response:
 @pages.get("/compare")
 def show_comparison(request: Request, data_dir: DataDir, first: IdQuery, second: IdQuery) -> Response:
     """Show two evaluations side by side."""
-    return page(request, "compare.html", comparison=experiments.comparison(data_dir, first, second))
+    return page(request, "compare.html", comparison=compared(data_dir, first, second))
 
 
 @pages.get("/compare/task")
@@ -120,15 +124,17 @@ def show_task_comparison(
     request: Request, data_dir: DataDir, first: IdQuery, second: IdQuery, task: TaskQuery, run: RunQuery = 1
 ) -> Response:
     """Show one task of two evaluations side by side, and where they begin to differ."""
-    one, other, differing = task_runs.side_by_side(data_dir, first, second, task, run)
-    order = [each.task for each in experiments.compared_tasks(data_dir, first, second) if each.difference is not None]
+    logs = whole_log(data_dir, first), whole_log(data_dir, second)
+    one, other = (task_runs.task_run_response(task_view(log, task, run, data_dir)) for log in logs)
+    evaluations = (experiments.evaluation_named(data_dir, name) for name in (first, second))
+    order = [each.task for each in experiments.compared_tasks(*evaluations) if each.difference is not None]
     return page(
         request,
         "compare_task.html",
         one=one,
         other=other,
         values={each.name: each.value for each in other.scores},
-        differing=differing,
+        differing=task_runs.stage_response(stage_view(*logs, task, run, data_dir)),
         near=_neighbours(order, task),
     )
 
@@ -156,7 +162,7 @@ def show_evaluation(
     down: bool = False,
 ) -> Response:
     """Show an evaluation: its tasks, filtered and sorted."""
-    shown = experiments.evaluation(data_dir, id)
+    shown = evaluation(data_dir, id)
     return page(
         request,
         "evaluation.html",
@@ -180,12 +186,11 @@ def show_task(
     down: bool = False,
 ) -> Response:
     """Show one run of a task; its neighbours are those of the list that it was chosen from."""
-    found = task_runs.task_run(data_dir, id, task, run)
-    order = task_runs.chosen(experiments.evaluation(data_dir, id).tasks, show, sort, down=down)
+    order = task_runs.chosen(evaluation(data_dir, id).tasks, show, sort, down=down)
     return page(
         request,
         "task_run.html",
-        shown=found,
+        shown=task_runs.task_run_response(task_view(whole_log(data_dir, id), task, run, data_dir)),
         near=_neighbours([each.task for each in order], task),
         query=_query(show, sort, down=down),
     )

@@ -116,15 +116,15 @@ def loop(data_dir: Path, name: str) -> LoopResponse:
     )
 
 
-def evaluation(data_dir: Path, name: str) -> EvaluationResponse:
-    """Return a complete evaluation.
+def evaluation_named(data_dir: Path, name: str) -> Evaluation:
+    """Return an evaluation by its name.
 
     Raises:
         NotFound: there is no such evaluation.
         StoreCorrupt: its log is damaged.
         StoreError: the folder cannot be read.
     """
-    return evaluation_response(name, _evaluation(data_dir, name))
+    return evaluations.named(name, evaluations_named(data_dir, name), "evaluation")
 
 
 def measured(log: Log) -> Evaluation:
@@ -178,28 +178,6 @@ def _objective(log: Log) -> ObjectiveResponse | None:
     )
 
 
-def comparison(data_dir: Path, first: str, second: str) -> ComparisonResponse:
-    """Return two evaluations side by side.
-
-    Raises:
-        NotFound: there is no such evaluation.
-        StoreCorrupt: a log is damaged.
-        StoreError: the folder cannot be read.
-    """
-    return comparison_response((first, _evaluation(data_dir, first)), (second, _evaluation(data_dir, second)))
-
-
-def compared_tasks(data_dir: Path, first: str, second: str) -> list[ComparedTask]:
-    """Return the tasks of two evaluations, the largest difference first.
-
-    Raises:
-        NotFound: there is no such evaluation.
-        StoreCorrupt: a log is damaged.
-        StoreError: the folder cannot be read.
-    """
-    return _compared(_evaluation(data_dir, first), _evaluation(data_dir, second))
-
-
 def comparison_response(first: tuple[str, Evaluation], second: tuple[str, Evaluation]) -> ComparisonResponse:
     """Return two evaluations, each with its name, side by side."""
     one, other = first[1], second[1]
@@ -216,7 +194,7 @@ def comparison_response(first: tuple[str, Evaluation], second: tuple[str, Evalua
         second=evaluation_row(*second),
         difference=difference,
         message=message,
-        tasks=_compared(one, other),
+        tasks=compared_tasks(one, other),
         changed=[
             ChangedSetting(name=short(name), first=plain_value(was), second=plain_value(now))
             for name, was, now in _differing(one.log.header, other.log.header)
@@ -224,11 +202,8 @@ def comparison_response(first: tuple[str, Evaluation], second: tuple[str, Evalua
     )
 
 
-def _evaluation(data_dir: Path, name: str) -> Evaluation:
-    return evaluations.named(name, evaluations_named(data_dir, name), "evaluation")
-
-
-def _compared(one: Evaluation, other: Evaluation) -> list[ComparedTask]:
+def compared_tasks(one: Evaluation, other: Evaluation) -> list[ComparedTask]:
+    """Return the tasks of two evaluations, the largest difference first."""
     stages = first_differences(one.log, other.log)
     scored = [{task.task: task.total for task in each.summary.tasks} for each in (one, other)]
     digests = one.log.header.tasks, other.log.header.tasks

@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from harness_evals.changed_targets import TargetChange, changed_targets
-from harness_evals.task_view import StageView, TaskView, clean_line, stage_view, task_view
+from harness_evals.task_view import StageView, TaskView, clean_line
 from msgspec import to_builtins
 from msgspec.structs import asdict
 
 from harness.core.text import clean
 from harness.errors import NotFound
-from harness.server.api.experiment_files import loops, loops_in, plain_value, short, short_lines, stored_arms, whole_log
+from harness.server.api.experiment_files import loops, loops_in, plain_value, short, short_lines, stored_arms
 from harness.server.responses.experiment_responses import TaskResponse
 from harness.server.responses.task_run_responses import (
     ChangedTarget,
@@ -29,43 +29,9 @@ FIGURES = ("total", "live_calls", "tokens", "seconds")
 MAX_IDEA = 2_000
 
 
-def task_run(data_dir: Path, name: str, task: str, number: int) -> TaskRunResponse:
-    """Return one run of a task.
-
-    Raises:
-        NotFound: there is no such evaluation, task or run.
-        StoreCorrupt: the log is damaged.
-    """
-    return task_run_response(task_view(whole_log(data_dir, name), task, number, data_dir))
-
-
 def task_run_response(view: TaskView) -> TaskRunResponse:
     """Return one run of a task as programs see it."""
     return TaskRunResponse.model_validate(to_builtins(view))
-
-
-def first_difference(data_dir: Path, first: str, second: str, task: str, number: int) -> StageResponse:
-    """Return where two runs of a task begin to differ.
-
-    Raises:
-        NotFound: there is no such evaluation, task or run.
-        StoreCorrupt: a log is damaged.
-    """
-    return stage_response(stage_view(whole_log(data_dir, first), whole_log(data_dir, second), task, number, data_dir))
-
-
-def side_by_side(
-    data_dir: Path, first: str, second: str, task: str, number: int
-) -> tuple[TaskRunResponse, TaskRunResponse, StageResponse]:
-    """Return two runs of a task, and where they begin to differ.
-
-    Raises:
-        NotFound: there is no such evaluation, task or run.
-        StoreCorrupt: a log is damaged.
-    """
-    logs = whole_log(data_dir, first), whole_log(data_dir, second)
-    one, other = (task_run_response(task_view(log, task, number, data_dir)) for log in logs)
-    return one, other, stage_response(stage_view(*logs, task, number, data_dir))
 
 
 def stage_response(view: StageView) -> StageResponse:

@@ -99,7 +99,8 @@ def loop(data_dir: DataDir, look: RequestLook, loop: str) -> Response:
 @router.get("/compare/{first}/{second}.svg")
 def compared(data_dir: DataDir, look: RequestLook, first: str, second: str) -> Response:
     """Draw the differences of tasks between two evaluations."""
-    tasks = experiments.comparison(data_dir, first, second).tasks
+    one, other = (experiments.evaluation_named(data_dir, name) for name in (first, second))
+    tasks = experiments.compared_tasks(one, other)
     return _image(
         charts.differences({each.task: each.difference for each in tasks if each.difference is not None}, look)
     )

@@ -34,7 +34,7 @@ class Part(BaseModel):
     """Paging fields of a response that may be one part of a longer text."""
 
     truncated: bool = Field(
-        False, description="Whether more follows; then call again with `offset` set to `next_offset`."
+        default=False, description="Whether more follows; then call again with `offset` set to `next_offset`."
     )
-    total_chars: int = Field(0, description="Characters of the whole text.")
-    next_offset: int | None = Field(None, description="Where the rest starts; null if nothing is left.")
+    total_chars: int = Field(default=0, description="Characters of the whole text.")
+    next_offset: int | None = Field(default=None, description="Where the rest starts; null if nothing is left.")
