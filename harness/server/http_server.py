@@ -4,7 +4,6 @@ import ipaddress
 import socket
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from harness.app import App
@@ -142,10 +141,3 @@ def _checked_network(proxy: str) -> str:
     except ValueError as error:
         raise InvalidInput(f"trusted_proxies: {proxy!r:.60} is neither an address nor a network ({error})") from error
     return proxy
-
-
-def run_server(server: "uvicorn.Server", listener: socket.socket, on_ready: Callable[[], None]) -> None:
-    """Serve until interrupted; call `on_ready` once the socket accepts connections."""
-    on_ready()
-    with suppress(KeyboardInterrupt):  # uvicorn shuts down gracefully, then raises the interrupt again
-        server.run(sockets=[listener])

@@ -10,7 +10,8 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -31,7 +32,6 @@ from harness.server.http_server import (
     http_server,
     is_loopback,
     listen,
-    run_server,
     run_workers,
 )
 from harness.server.metrics import SHARED_FOLDER
@@ -114,7 +114,9 @@ def serve(app: App, port: int, options: ServerOptions, *, on_ready: Callable[[st
         watcher = threading.Thread(target=close_early, name="closing")
         watcher.start()
         try:
-            run_server(server, listener, lambda: on_ready(_address(options.host, listener.getsockname()[1])))
+            on_ready(_address(options.host, listener.getsockname()[1]))
+            with suppress(KeyboardInterrupt):  # uvicorn shuts down gracefully, then raises the interrupt again
+                server.run(sockets=[listener])
         finally:
             ended.set()
             watcher.join()
@@ -155,7 +157,7 @@ def serve_with_workers(
         announcing.start()
         try:
             run_workers(
-                Worker(app.settings, options, prepare),
+                partial(open_in_worker, app.settings, options, prepare),
                 listener,
                 workers,
                 on_stop=(Path(shared) / STOPPING).touch,
@@ -174,24 +176,18 @@ def _announce(shared: Path, announce: Callable[[], None]) -> None:
         announce()
 
 
-class Worker:
-    """Factory of the application in a worker process; it is sent there. It ends the process if it cannot be made."""
-
-    def __init__(self, settings: Settings, options: ServerOptions, prepare: Callable[[], None]) -> None:
-        self._settings = settings
-        self._options = options
-        self._prepare = prepare
-
-    def __call__(self) -> "WorkerApplication":
-        """Open the application. The worker's server has set its signal handlers before."""
-        self._prepare()
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # for the parent, which replaces the workers
-        threading.Thread(target=_end_with_parent, name="parent", daemon=True).start()
-        try:
-            return WorkerApplication(App(self._settings, Mode()), self._options)
-        except HarnessError as error:
-            log.error("%s", error)  # noqa: TRY400 - one line
-            sys.exit(NOT_STARTED)
+def open_in_worker(settings: Settings, options: ServerOptions, prepare: Callable[[], None]) -> "WorkerApplication":
+    """Open the application in a worker process, whose server has set its signal handlers before; end the process if
+    that is not possible.
+    """
+    prepare()
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # for the parent, which replaces the workers
+    threading.Thread(target=_end_with_parent, name="parent", daemon=True).start()
+    try:
+        return WorkerApplication(App(settings, Mode()), options)
+    except HarnessError as error:
+        log.error("%s", error)  # noqa: TRY400 - one line
+        sys.exit(NOT_STARTED)
 
 
 class WorkerApplication:
