@@ -1,7 +1,7 @@
 """Fair shares of a server: one tenant's many requests wait for each other, and not in front of another's."""
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 
 from anyio import Semaphore
 
@@ -42,24 +42,11 @@ class TenantLimits:
             raise TooManyRequests("too many requests at once; wait for some of them", RETRY_SECONDS)
         free = self._free.setdefault(tenant, Semaphore(self._most))
         self._present[tenant] = present + 1
-        freed = False
-
-        def release() -> None:
-            nonlocal freed
-            if not freed:
-                freed = True
-                free.release()
-                self._leave(tenant)
-
-        try:
+        with ExitStack() as place:
+            place.callback(self._leave, tenant)
             await free.acquire()
-        except BaseException:
-            self._leave(tenant)
-            raise
-        try:
-            yield release
-        finally:
-            release()
+            place.callback(free.release)
+            yield place.close  # a second call has no effect
 
     def _leave(self, tenant: str) -> None:
         self._present[tenant] -= 1
