@@ -72,7 +72,8 @@ def engine_choices(settings: Settings) -> list[EngineChoice]:
         names, labels = zip(*(_name_and_label(spec, settings) for spec in specs), strict=True)
         same = sum(each.name.partition("#")[0] == "+".join(names) for each in choices)
         mark = f"#{same + 1}" if same else ""
-        choices.append(EngineChoice("+".join(names) + mark, " + ".join(labels) + mark, specs, _question(specs[0])))
+        question = (engine_kind(specs[0]) or ENGINES[0]).question
+        choices.append(EngineChoice("+".join(names) + mark, " + ".join(labels) + mark, specs, question))
     return choices
 
 
@@ -154,11 +155,6 @@ def _name_and_label(spec: str, settings: Settings) -> tuple[str, str]:
     if kind is None:
         return _shown(name), _shown(name)
     return (spec, kind.label) if spec == kind.name else (_shown(spec), f"{kind.label}: {_shown(argument)}")
-
-
-def _question(spec: str) -> str:
-    """Return an example that fits the engine."""
-    return (engine_kind(spec) or ENGINES[0]).question
 
 
 def _shown(text: str) -> str:

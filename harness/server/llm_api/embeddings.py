@@ -4,6 +4,7 @@ import base64
 import binascii
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import accumulate, pairwise
 from typing import Any
 
 import msgspec
@@ -156,12 +157,9 @@ def _is_usable(vector: _Vector) -> bool:
 
 def _shares(tokens: int, lengths: Sequence[int]) -> list[int]:
     """Return the tokens of each text, in proportion to its length; they add up to `tokens`."""
-    total, before, given, shares = sum(lengths) or 1, 0, 0, []
-    for length in lengths:
-        before += length
-        shares.append(tokens * before // total - given)
-        given += shares[-1]
-    return shares
+    total = sum(lengths) or 1
+    ends = [tokens * before // total for before in accumulate(lengths)]
+    return [end - start for start, end in pairwise([0, *ends])]
 
 
 def _body(vectors: Sequence[EmbeddedText], numbers: bool) -> bytes:

@@ -11,7 +11,7 @@ from harness.app import App
 from harness.core.freshness import is_expired
 from harness.core.text import shorten
 from harness.errors import InvalidInput
-from harness.knowledge import KnowledgeDocument, LookupResult, WriteResult
+from harness.knowledge import KnowledgeDocument, LookupResult
 from harness.server.mcp.paging import MAX_OUTPUT, SLACK, leading, with_part
 from harness.server.mcp.tool_context import Call, Offset, ToolContext
 from harness.server.responses.history_responses import DeleteResponse
@@ -130,7 +130,8 @@ class KnowledgeTools(Struct, frozen=True):
                 ttl_hours=ttl_hours,
                 expires_at=expires_at or None,
             )
-            return _write_response(written)
+            document = None if written.document is None else _info(written.document)
+            return WriteResponse(outcome=written.outcome, id=written.id, version=written.version, document=document)
 
         return await self.context.look_up(ctx, work)
 
@@ -264,11 +265,6 @@ def _lookup_response(found: LookupResult) -> LookupResponse:
         stale_id=found.stale_id,
     )
     return response if document is None else with_part(response, "document.content", document.content, 0)
-
-
-def _write_response(written: WriteResult) -> WriteResponse:
-    document = None if written.document is None else _info(written.document)
-    return WriteResponse(outcome=written.outcome, id=written.id, version=written.version, document=document)
 
 
 def _info(document: KnowledgeDocument) -> DocumentInfo:

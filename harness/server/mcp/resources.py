@@ -2,7 +2,6 @@
 
 import re
 import time
-from collections.abc import Sequence
 
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, UnexpectedResourceError
 from mcp_types import Annotations, ListResourcesResult, Resource
@@ -104,13 +103,10 @@ def _page(app: App, cursor: str | None) -> ListResourcesResult:
         if reports or following != "library:0":
             return ListResourcesResult(resources=reports, next_cursor=following)
         offset = 0
-    return _passages(app.library.newest(PAGE + 1, offset), offset)
-
-
-def _passages(found: Sequence[Outline], offset: int) -> ListResourcesResult:
-    more = len(found) > PAGE and offset + PAGE < MAX_LISTED
+    passages = app.library.newest(PAGE + 1, offset)
+    more = len(passages) > PAGE and offset + PAGE < MAX_LISTED
     return ListResourcesResult(
-        resources=[_passage(each) for each in found[:PAGE]], next_cursor=f"library:{offset + PAGE}" if more else None
+        resources=[_passage(each) for each in passages[:PAGE]], next_cursor=f"library:{offset + PAGE}" if more else None
     )
 
 
@@ -123,22 +119,21 @@ def _has_report(app: App, run: str) -> bool:
 
 
 def _report(entry: HistoryEntry) -> Resource:
-    return Resource(
-        uri=REPORT.format(run=entry.id),
-        name=entry.id,
-        title=short(f"Report: {entry.title}", MAX_TITLE),
-        description=short(entry.snippet, MAX_DESCRIPTION),
-        mime_type="text/markdown",
-        annotations=Annotations(last_modified=iso(entry.timestamp)),
-    )
+    uri, title = REPORT.format(run=entry.id), f"Report: {entry.title}"
+    return _resource(uri, entry.id, title, entry.snippet, "text/markdown", entry.timestamp)
 
 
 def _passage(row: Outline) -> Resource:
+    uri, title = PASSAGE.format(id=row.key), f"Passage: {row.own.title or row.own.url}"
+    return _resource(uri, row.key, title, row.text, "application/json", row.created_at)
+
+
+def _resource(uri: str, name: str, title: str, text: str, kind: str, at: float) -> Resource:
     return Resource(
-        uri=PASSAGE.format(id=row.key),
-        name=row.key,
-        title=short(f"Passage: {row.own.title or row.own.url}", MAX_TITLE),
-        description=short(row.text, MAX_DESCRIPTION),
-        mime_type="application/json",
-        annotations=Annotations(last_modified=iso(row.created_at)),
+        uri=uri,
+        name=name,
+        title=short(title, MAX_TITLE),
+        description=short(text, MAX_DESCRIPTION),
+        mime_type=kind,
+        annotations=Annotations(last_modified=iso(at)),
     )

@@ -1,13 +1,12 @@
 """The page of the cache: what it saved, what it reused, why it did not answer, and what it holds."""
 
 from collections import Counter
-from collections.abc import Mapping
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
-from harness.cache.usage import CALL_SAVED, CALLED, How
+from harness.cache.usage import CALL_SAVED, CALLED
 from harness.core.text import one_line
 from harness.errors import HarnessError
 from harness.server.api import cache_routes
@@ -41,7 +40,7 @@ def cache(
     stats = cache_routes.stats(app, origin)
     since = first_day(app.cache.now, days)
     shown = {day: counted for day, counted in stats.days.items() if day >= since}
-    totals = _totals(shown)
+    totals = sum(map(Counter, shown.values()), Counter[str]())
     return page(
         request,
         "cache.html",
@@ -59,10 +58,3 @@ def cache(
         ranges=RANGES,
         origins=[each for each in ORIGINS if each[0] != "run"],  # counts use the origin of the run itself
     )
-
-
-def _totals(days: Mapping[str, Mapping[str, int]]) -> Counter[How | str]:
-    totals = Counter[How | str]()
-    for counted in days.values():
-        totals.update(counted)
-    return totals
