@@ -32,7 +32,7 @@ from harness.models.local.embedder import MiniLM
 from harness.server.api.research_jobs import ResearchJobs
 from harness.server.auth import Authenticator
 from harness.server.http_server import http_server, listen
-from harness.server.request_checks import HostNames, RequestChecks, token_of
+from harness.server.request_checks import HostNames, RequestChecks
 from harness.server.routes import build_routes
 from harness.settings import Settings
 from harness.storage.opening import DATABASE
@@ -81,7 +81,7 @@ def fill(database: Path, rows: Rows) -> None:
 def served(app: App) -> Iterator[str]:
     """Serve the application in a thread; yield its address."""
     researches = ResearchJobs(1)
-    authenticator = Authenticator(app, per_minute=1e6, alone=True, token_of=token_of)
+    authenticator = Authenticator(app, per_minute=1e6, alone=True)
     with listen("127.0.0.1", 0) as listener, authenticator:
         checks = RequestChecks(
             build_routes(researches, authenticator), names=HostNames("127.0.0.1"), authenticator=authenticator

@@ -1,7 +1,7 @@
 """Authentication: each request is served with the app of its token's tenant and role."""
 
+import base64
 from collections import OrderedDict
-from collections.abc import Callable
 from threading import Lock
 from typing import Self
 
@@ -9,10 +9,11 @@ from starlette.requests import Request
 
 from harness.app import App
 from harness.errors import AccessDenied
-from harness.identity import Identity, RateLimit
+from harness.identity import PREFIX, Identity, RateLimit
 
 REQUEST_APP = "harness.app"
 """Key of the request's app in the state of its ASGI scope."""
+COOKIE = "harness_token"
 MCP_PATH = "/mcp"
 """Path for agents; what they do has the origin `agent`."""
 MAX_APPS = 100
@@ -26,25 +27,38 @@ def bearer_token(request: Request) -> str | None:
     return token if token and scheme.lower() == "bearer" else None
 
 
+def token_of(request: Request) -> str | None:
+    """Return the token of a request: from the header `Authorization` (`Bearer`, or the password of `Basic`, which
+    clients send for a URL such as `http://me:TOKEN@host/`), else from the cookie. Keys of other services, which their
+    clients may send, are ignored.
+    """
+    for token in (bearer_token(request), _basic(request), request.cookies.get(COOKIE)):
+        if token and token.strip().startswith(PREFIX):
+            return token
+    return None
+
+
+def _basic(request: Request) -> str | None:
+    scheme, _, encoded = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "basic":
+        return None
+    try:
+        return base64.b64decode(encoded, validate=True).decode().partition(":")[2]
+    except ValueError:  # not base64, or not text
+        return None
+
+
 class Authenticator:
     """Authenticates requests and opens their apps. Thread-safe; close it after use.
 
-    While the store has no token, a request from this machine (`alone`) is served as the local identity. `token_of`
-    returns the token of a request; `per_minute` is the rate limit of each token.
+    While the store has no token, a request from this machine (`alone`) is served as the local identity. `per_minute`
+    is the rate limit of each token.
     """
 
-    def __init__(
-        self,
-        app: App,
-        *,
-        per_minute: float,
-        alone: bool,
-        token_of: Callable[[Request], str | None] = bearer_token,
-    ) -> None:
+    def __init__(self, app: App, *, per_minute: float, alone: bool) -> None:
         self.own = app
         self._rate = RateLimit(per_minute)
         self._alone = alone
-        self._token_of = token_of
         self._tokens_seen = False
         self._open: OrderedDict[tuple[Identity, bool], App] = OrderedDict()
         self._opening = Lock()
@@ -83,8 +97,8 @@ class Authenticator:
             app.close()
 
     def _identity(self, request: Request) -> Identity:
-        if token := self._token_of(request):
-            return self.own.databases.tokens.verify(token)
+        if token := token_of(request):
+            return self.verify(token)
         if self._token_required(request):
             raise AccessDenied("a token is required: send the header `Authorization: Bearer TOKEN`")
         return self.own.identity

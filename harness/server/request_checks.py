@@ -1,7 +1,6 @@
 """Checks of every request before routing: host name, origin, size, token."""
 
 import asyncio
-import base64
 import json
 import logging
 import time
@@ -18,8 +17,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from harness.app import App
 from harness.errors import AccessDenied, HarnessError, TooManyRequests
-from harness.identity import PREFIX
-from harness.server.auth import MCP_PATH, REQUEST_APP, Authenticator, bearer_token
+from harness.server.auth import MCP_PATH, REQUEST_APP, Authenticator
 from harness.server.error_payload import BUG, INTERNAL, INVALID, error_payload
 from harness.server.error_responses import is_data_path, respond_error, respond_with
 from harness.server.http_server import LOOPBACK, is_loopback
@@ -29,7 +27,6 @@ from harness.server.tenant_limits import TenantLimits
 access = logging.getLogger("harness.server.access")
 log = logging.getLogger(__name__)
 
-COOKIE = "harness_token"
 MAX_BODY = 2 * 2**20
 """Bytes of one request."""
 TOO_LARGE = f"a request may have at most {MAX_BODY:,} bytes; send less at once"
@@ -51,17 +48,6 @@ _READS = frozenset({"GET", "HEAD", "OPTIONS"})
 _METHODS = _READS | {"POST", "PUT", "PATCH", "DELETE"}
 UNAVAILABLE = "unavailable"
 STOPPING = "the server is being stopped or replaced; send the request again"
-
-
-def token_of(request: Request) -> str | None:
-    """Return the token of a request: from the header `Authorization` (`Bearer`, or the password of `Basic`, which
-    clients send for a URL such as `http://me:TOKEN@host/`), else from the cookie. Keys of other services, which their
-    clients may send, are ignored.
-    """
-    for token in (bearer_token(request), _basic(request), request.cookies.get(COOKIE)):
-        if token and token.strip().startswith(PREFIX):
-            return token
-    return None
 
 
 class HostNames:
@@ -198,16 +184,6 @@ def _host_of(origin: str) -> str:
         return urlsplit(origin).netloc.lower()
     except ValueError:
         return ""
-
-
-def _basic(request: Request) -> str | None:
-    scheme, _, encoded = request.headers.get("authorization", "").partition(" ")
-    if scheme.lower() != "basic":
-        return None
-    try:
-        return base64.b64decode(encoded, validate=True).decode().partition(":")[2]
-    except ValueError:  # not base64, or not text
-        return None
 
 
 class _Sending:

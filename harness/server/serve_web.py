@@ -10,7 +10,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -35,7 +35,7 @@ from harness.server.http_server import (
     run_workers,
 )
 from harness.server.metrics import SHARED_FOLDER
-from harness.server.request_checks import HostNames, RequestChecks, access, token_of
+from harness.server.request_checks import HostNames, RequestChecks, access
 from harness.server.tracing import check_collector, telemetry_of
 from harness.settings import Settings
 from harness.settings.mode import Mode
@@ -72,22 +72,15 @@ def application(app: App, options: ServerOptions) -> Iterator[tuple[RequestCheck
         _log_requests()
     board = JobBoard(options.shared / "jobs") if options.shared else None
     researches = ResearchJobs(options.max_researches, board)
-    authenticator = Authenticator(
-        app, per_minute=options.per_minute, alone=is_loopback(options.host), token_of=token_of
-    )
-    with authenticator:
-        try:
-            yield (
-                RequestChecks(
-                    build_routes(researches, authenticator, telemetry_of(app.settings.trace_collector)),
-                    names=HostNames(options.host, options.names),
-                    authenticator=authenticator,
-                    logs=options.logs,
-                ),
-                researches,
-            )
-        finally:
-            researches.close()
+    authenticator = Authenticator(app, per_minute=options.per_minute, alone=is_loopback(options.host))
+    with authenticator, closing(researches):
+        checks = RequestChecks(
+            build_routes(researches, authenticator, telemetry_of(app.settings.trace_collector)),
+            names=HostNames(options.host, options.names),
+            authenticator=authenticator,
+            logs=options.logs,
+        )
+        yield checks, researches
 
 
 def serve(app: App, port: int, options: ServerOptions, *, on_ready: Callable[[str], None]) -> None:

@@ -19,7 +19,7 @@ from harness.identity import Role
 from harness.server.api.research_jobs import ResearchJobs
 from harness.server.auth import Authenticator
 from harness.server.http_server import http_server
-from harness.server.request_checks import HostNames, RequestChecks, token_of
+from harness.server.request_checks import HostNames, RequestChecks
 from harness.server.routes import build_routes
 from harness.sources.from_settings import Sources
 from tests.fakes import WordEmbedder
@@ -50,7 +50,7 @@ def researches() -> Iterator[ResearchJobs]:
 @pytest.fixture
 def checks(app: App, researches: ResearchJobs) -> Iterator[RequestChecks]:
     """The application with its request checks, as `harness serve` runs it on this machine."""
-    authenticator = Authenticator(app, per_minute=60_000, alone=True, token_of=token_of)
+    authenticator = Authenticator(app, per_minute=60_000, alone=True)
     with authenticator:
         yield RequestChecks(
             build_routes(researches, authenticator), names=HostNames("127.0.0.1"), authenticator=authenticator

@@ -18,7 +18,7 @@ from harness.core.keys import search_key
 from harness.core.tables import KNOWLEDGE, RESEARCH, RUNS, SEARCHES
 from harness.server.api.research_jobs import ResearchJobs
 from harness.server.auth import Authenticator
-from harness.server.request_checks import HostNames, RequestChecks, token_of
+from harness.server.request_checks import HostNames, RequestChecks
 from harness.server.routes import build_routes
 from harness.settings import Settings
 from tests.fakes import WordEmbedder
@@ -384,7 +384,7 @@ def asking(settings: Settings, engine: Engine, researches: ResearchJobs) -> Iter
         rate_limit_retries=0,
         semantic=False,
     )
-    with App(changed) as bench, Authenticator(bench, per_minute=60_000, alone=True, token_of=token_of) as authenticator:
+    with App(changed) as bench, Authenticator(bench, per_minute=60_000, alone=True) as authenticator:
         checks = RequestChecks(
             build_routes(researches, authenticator), names=HostNames("127.0.0.1"), authenticator=authenticator
         )

@@ -26,7 +26,7 @@ from harness.errors import TooManyRequests
 from harness.server.api.research_jobs import ResearchJobs
 from harness.server.auth import Authenticator
 from harness.server.llm_api.model_threads import ModelThreads
-from harness.server.request_checks import HostNames, RequestChecks, token_of
+from harness.server.request_checks import HostNames, RequestChecks
 from harness.server.routes import build_routes
 from harness.settings import Settings
 from tests.models.endpoint import Endpoint, Reply, ended, event, refusing, said, saying
@@ -117,7 +117,7 @@ def age(app: App, seconds: float) -> None:
 @contextmanager
 def serving(settings: Settings) -> Iterator[tuple[httpx2.Client, App]]:
     """Serve these settings; yield a client of `/v1` and the app."""
-    with App(settings) as app, Authenticator(app, per_minute=60_000, alone=True, token_of=token_of) as authenticator:
+    with App(settings) as app, Authenticator(app, per_minute=60_000, alone=True) as authenticator:
         jobs = ResearchJobs(1)
         checks = RequestChecks(
             build_routes(jobs, authenticator), names=HostNames("127.0.0.1"), authenticator=authenticator

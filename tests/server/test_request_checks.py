@@ -26,8 +26,8 @@ from harness.errors import StoreBusy
 from harness.identity import Tokens
 from harness.server import routes
 from harness.server.api.research_jobs import ResearchJobs
-from harness.server.auth import Authenticator
-from harness.server.request_checks import MAX_BODY, POLICY, HostNames, RequestChecks, token_of
+from harness.server.auth import Authenticator, token_of
+from harness.server.request_checks import MAX_BODY, POLICY, HostNames, RequestChecks
 from harness.server.routes import build_routes
 from tests.server.conftest import served
 
@@ -41,9 +41,7 @@ DATA = ("/api/stats", "/api/research-history", "/api/runs", "/api/openapi.json",
 
 def client_of(app: App, researches: ResearchJobs, **how: Any) -> TestClient:
     """Return a client of an application with its own checks: `per_minute`, `alone`, `host`, `names`."""
-    authenticator = Authenticator(
-        app, per_minute=how.get("per_minute", 60_000), alone=how.get("alone", True), token_of=token_of
-    )
+    authenticator = Authenticator(app, per_minute=how.get("per_minute", 60_000), alone=how.get("alone", True))
     names = HostNames(how.get("host", "127.0.0.1"), how.get("names", ()))
     checks = RequestChecks(
         build_routes(researches, authenticator), names=names, authenticator=authenticator, logs=how.get("logs", False)
@@ -657,7 +655,7 @@ def test_a_bug_in_the_checks_is_an_error_response(
     def broken(_: object) -> None:
         raise RuntimeError("a secret detail")
 
-    monkeypatch.setattr(checks._admission, "app_for", broken)
+    monkeypatch.setattr(checks._authenticator, "app_for", broken)
     answer = client.get("/api/stats")
     assert "secret" not in refused(answer, 500, "internal_error")
     assert "content-security-policy" in answer.headers

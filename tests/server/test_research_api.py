@@ -20,7 +20,7 @@ from harness.core.freshness import DAY
 from harness.core.tables import RUNS
 from harness.server.api.research_jobs import MAX_ENDED, ResearchJobs
 from harness.server.auth import Authenticator
-from harness.server.request_checks import HostNames, RequestChecks, token_of
+from harness.server.request_checks import HostNames, RequestChecks
 from harness.server.routes import build_routes
 from harness.settings import Settings
 from tests.cli.conftest import NOTES
@@ -80,7 +80,7 @@ def waiting(settings: Settings, engine: Waiting) -> Settings:
 @pytest.fixture
 def slow(waiting: Settings, engine: Waiting) -> Iterator[TestClient]:
     """A client of an application with the waiting engine; two researches at a time."""
-    with App(waiting) as app, Authenticator(app, per_minute=60_000, alone=True, token_of=token_of) as let:
+    with App(waiting) as app, Authenticator(app, per_minute=60_000, alone=True) as let:
         researches = ResearchJobs(2)
         checks = RequestChecks(build_routes(researches, let), names=HostNames("127.0.0.1"), authenticator=let)
         with TestClient(checks, base_url="http://127.0.0.1", follow_redirects=False) as client:

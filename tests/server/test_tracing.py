@@ -13,7 +13,7 @@ from harness.app import App
 from harness.errors import InvalidInput
 from harness.server.api.research_jobs import ResearchJobs
 from harness.server.auth import Authenticator
-from harness.server.request_checks import HostNames, RequestChecks, token_of
+from harness.server.request_checks import HostNames, RequestChecks
 from harness.server.routes import build_routes
 from harness.server.tracing import OFF, provider_of, telemetry_of
 
@@ -51,7 +51,7 @@ def test_a_request_is_a_span_without_its_query(
 ) -> None:
     """It has the route and the status."""
     provider = provider_of(httpserver.url_for(""))
-    with Authenticator(app, per_minute=60, alone=True, token_of=token_of) as authenticator:
+    with Authenticator(app, per_minute=60, alone=True) as authenticator:
         routes = build_routes(
             ResearchJobs(1),
             authenticator,

@@ -11,9 +11,9 @@ from harness.core.keys import MAX_QUERY_CHARS
 from harness.errors import AccessDenied
 from harness.server.api import knowledge_routes
 from harness.server.api.history_routes import HistoryFilters, IdPath, SourcePath
+from harness.server.auth import COOKIE
 from harness.server.pages.history_page import ResearchForm, history_page
 from harness.server.pages.templates import page
-from harness.server.request_checks import COOKIE
 from harness.server.route_dependencies import RequestApp
 
 router = APIRouter()
