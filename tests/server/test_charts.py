@@ -116,7 +116,7 @@ def test_verdicts_differ_by_shape_too() -> None:
         re.sub(r"\s+", " ", each.get("d", "")) for each in etree.fromstring(svg).iter(f"{SVG}path") if each.get("id")
     }
     assert len(shapes) >= 4
-    assert len(set(charts.MARKERS.values())) == len(charts.MARKERS) == len(get_args(Status))
+    assert len({marker for marker, _ in charts.MARKS.values()}) == len(charts.MARKS) == len(get_args(Status))
 
 
 @pytest.mark.parametrize(("colours", "ground"), [(LIGHT, "light"), (DARK, "dark")], ids=["light", "dark"])

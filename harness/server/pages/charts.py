@@ -18,30 +18,22 @@ MAX_POINTS = 1_000
 MAX_NAMED = 12
 """Experiments of a wide chart that are named by what they changed; of more, or in a narrow one, only kept ones."""
 
-MARKERS = {
-    "keep": "o",
-    "unconfirmed": "P",
-    "discard": "X",
-    "inconclusive": "D",
-    "inert": "s",
-    "crash": "v",
-    "invalid": "<",
+MARKS = {
+    "keep": ("o", "green"),
+    "unconfirmed": ("P", "blue"),
+    "discard": ("X", "vermillion"),
+    "inconclusive": ("D", "orange"),
+    "inert": ("s", "sky"),
+    "crash": ("v", "quiet"),
+    "invalid": ("<", "purple"),
 }
+"""Marker and colour of each verdict."""
 
 _OF_ANSWERS = dict(
     zip((*CALL_SAVED, *CALLED), ("blue", "sky", "purple", "green", "ink", "orange", "vermillion"), strict=True)
 )
 _OF_PARTS = ("blue", "orange", "green", "purple", "sky")
 OTHERS = "others"
-_OF_VERDICTS = {
-    "keep": "green",
-    "unconfirmed": "blue",
-    "discard": "vermillion",
-    "inconclusive": "orange",
-    "inert": "sky",
-    "crash": "quiet",
-    "invalid": "purple",
-}
 _KEPT = ("keep", "unconfirmed")
 
 
@@ -157,7 +149,7 @@ def scores(trials: Sequence[TrialResponse], look: Look) -> bytes:
     with figure(look, something=bool(trials)) as picture:
         axes = picture.add_subplot()
         _baseline(axes, trials, look)
-        for verdict in MARKERS:
+        for verdict in MARKS:
             size = 55 if len(trials) <= look.room else 14
             _mark(axes, [each for each in trials if each.status == verdict], verdict, look, size)
         _name(axes, trials, look)
@@ -249,8 +241,8 @@ def _bars(axes: Any, feet: Sequence[int], heads: Sequence[int], colour: str, nam
 
 def _mark(axes: Any, trials: Sequence[TrialResponse], verdict: str, look: Look, size: float) -> None:
     measured = [each for each in trials if each.score is not None]
-    shade = look.colours[_OF_VERDICTS[verdict]]
-    marks = {"s": size, "color": shade, "marker": MARKERS[verdict], "linewidths": 0, "zorder": 3}
+    marker, colour = MARKS[verdict]
+    marks = {"s": size, "color": look.colours[colour], "marker": marker, "linewidths": 0, "zorder": 3}
     if measured:
         axes.scatter([each.number for each in measured], [each.score for each in measured], label=verdict, **marks)
     if crashed := [each.number for each in trials if each.score is None]:
