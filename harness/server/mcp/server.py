@@ -3,7 +3,7 @@
 import difflib
 import inspect
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from mcp.server import MCPServer
@@ -84,12 +84,8 @@ class HarnessServer(MCPServer[Any]):
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
         """Call a tool; return exceptions as error results, bugs without details."""
-        if name not in self._arguments:
-            return _refusal(
-                error_payload(INVALID, f"no such tool: {name[:100]!r}; choose {', '.join(self._arguments)}")
-            )
-        if (invalid := _invalid(name, arguments, self._arguments[name])) is not None:
-            return _refusal(invalid)
+        if invalid := _invalid(name, arguments, self._arguments):
+            return _refusal(error_payload(INVALID, invalid))
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
@@ -169,24 +165,24 @@ def _tool(function: Callable[..., Any], title: str, annotations: ToolAnnotations
     return tool
 
 
-def _invalid(name: str, arguments: dict[str, Any], allowed: list[str]) -> ErrorResponse | None:
-    """Return the error for arguments that the schema does not check: unknown names, and the total size."""
-    for argument in arguments:
-        if argument not in allowed:
-            near = difflib.get_close_matches(argument[:100], allowed, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"it takes {', '.join(allowed)}"
-            return error_payload(INVALID, f"{name} has no argument {argument[:100]!r}; {hint}")
+def _invalid(name: str, arguments: dict[str, Any], tools: Mapping[str, list[str]]) -> str:
+    """Return what is wrong with a call that no schema checks: its tool, names of arguments, the total size; "" if it is
+    valid. `tools` has the names of each tool's arguments.
+    """
+    if name not in tools:
+        return f"no such tool: {name[:100]!r}; choose {', '.join(tools)}"
+    allowed = tools[name]
+    if (unknown := next((each for each in arguments if each not in allowed), None)) is not None:
+        near = difflib.get_close_matches(unknown[:100], allowed, 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"it takes {', '.join(allowed)}"
+        return f"{name} has no argument {unknown[:100]!r}; {hint}"
     try:
         chars = json_chars(arguments)
     except ValueError:
-        return error_payload(
-            INVALID, f"the arguments of {name} contain a lone surrogate (broken Unicode); encode the text again"
-        )
+        return f"the arguments of {name} contain a lone surrogate (broken Unicode); encode the text again"
     if chars > MAX_ARGUMENTS:
-        return error_payload(
-            INVALID, f"the arguments are {chars:,} characters long; {MAX_ARGUMENTS:,} are allowed; send less"
-        )
-    return None
+        return f"the arguments are {chars:,} characters long; {MAX_ARGUMENTS:,} are allowed; send less"
+    return ""
 
 
 def _error_of(name: str, error: ToolError) -> ErrorResponse:
