@@ -6,7 +6,6 @@ from typing import Annotated, Literal, TypeAlias
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
-from harness.app import App
 from harness.core.keys import is_url
 from harness.core.sites import host_of, is_within
 from harness.core.text import one_line
@@ -64,7 +63,15 @@ def search(
     """Search everything that was read, by words and meaning; the best passages are read by the local reader."""
     if not one_line(q):
         raise InvalidInput("no query: pass ?q=…")
-    return found_in(app, q, limit, language, kind=kind, host=host)
+    spoken, sites = in_language(language), _sites(host)
+
+    def fits(passage: HeldPassage) -> bool:
+        return (
+            kind in {"", passage.source} and spoken(passage) and (not sites or is_within(host_of(passage.url), sites))
+        )
+
+    found = app.library.search(q, limit, only=fits, progress=app.progress)
+    return library_response(q, found, app.library.least_relevance, time.time())
 
 
 @router.get("/library/stats")
@@ -114,21 +121,6 @@ def forget(app: RequestApp, url: UrlQuery) -> DeleteResponse:
     """Delete the passages of one source, and the cached pages and searches that contain them."""
     app.identity.require("admin")
     return deleted_response(app.library.forget(url)[0], "passage")
-
-
-def found_in(
-    app: App, query: str, limit: int, language: str = "", *, kind: str = "", host: str = ""
-) -> LibraryResponse:
-    """Search the library for a user, in one language or in any, and of one kind of source or host if they are given."""
-    spoken, sites = in_language(language), _sites(host)
-
-    def fits(passage: HeldPassage) -> bool:
-        return (
-            kind in {"", passage.source} and spoken(passage) and (not sites or is_within(host_of(passage.url), sites))
-        )
-
-    found = app.library.search(query, limit, only=fits, progress=app.progress)
-    return library_response(query, found, app.library.least_relevance, time.time())
 
 
 def _sites(host: str) -> tuple[str, ...]:

@@ -57,7 +57,7 @@ def library(
     view = LibraryView(q=q, kind=kind, host=host, offset=offset)
     if one_line(q):
         try:
-            view = replace(view, found=library_routes.found_in(app, q, PAGE_SIZE, kind=kind, host=host))
+            view = replace(view, found=library_routes.search(app, q, PAGE_SIZE, kind=kind, host=host))
         except HarnessError as error:  # keep the typed query, and show the error
             view = replace(view, failure=str(error), status=status_of(error))
     return _page(request, app, view)
