@@ -1,8 +1,7 @@
 """Researches of the other worker processes of one server, by files in a folder that they share."""
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Literal
 
@@ -40,11 +39,9 @@ class JobBoard:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    @contextmanager
-    def locked(self) -> Iterator[None]:
+    def locked(self) -> AbstractContextManager[object]:
         """Keep the other workers from starting a research meanwhile."""
-        with FileLock(self._folder / "starting.lock"):
-            yield
+        return FileLock(self._folder / "starting.lock")
 
     def publish(self, status: JobStatus) -> None:
         """Write the status of a research of this process."""

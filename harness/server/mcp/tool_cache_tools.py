@@ -1,6 +1,6 @@
 """The tool `research_cache`: shared results of agents' own tools."""
 
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from typing import Annotated, Any
 
 from msgspec import Struct, to_builtins
@@ -83,7 +83,8 @@ class CacheTools(Struct, frozen=True):
         """
 
         def work(app: App) -> ResearchCacheResponse:
-            with self._scope(app, turn, offset):
+            # the rest of results is not in the scope of a turn: the agent has not seen it yet
+            with request_scope(self.turns.seen(app.identity, turn)) if turn and not offset else nullcontext():
                 reply = research_cache(
                     app.cache,
                     action,
@@ -97,10 +98,6 @@ class CacheTools(Struct, frozen=True):
             return _list_response(reply, offset) if action == "list_recent" else _response(reply, offset)
 
         return await self.context.look_up(ctx, work)
-
-    def _scope(self, app: App, turn: str, offset: int) -> AbstractContextManager[object]:
-        """Return the scope of a call's turn; none for the rest of results, which the agent has not seen yet."""
-        return request_scope(self.turns.seen(app.identity, turn)) if turn and not offset else nullcontext()
 
 
 def _response(reply: ToolReply, offset: int) -> ResearchCacheResponse:

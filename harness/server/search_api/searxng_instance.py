@@ -163,19 +163,19 @@ def suggestions(app: App, beginning: str) -> list[str]:
     Raises:
         StoreError: the store cannot be read.
     """
-    typed = _normalised(beginning)
+    typed = one_line(beginning.lower())
     if not typed:
         return []
     rows = app.store.listings.timeline(SEARCHES, app.identity.tenant, limit=MAX_COMPARED, origins=OWN)
     found: dict[str, str] = {}
     for row in rows:
-        if len(row.text) <= MAX_SUGGESTION and (query := _normalised(row.text)).startswith(typed) and query != typed:
+        if (
+            len(row.text) <= MAX_SUGGESTION
+            and (query := one_line(row.text.lower())).startswith(typed)
+            and query != typed
+        ):
             found.setdefault(query, clean(one_line(row.text), MAX_SUGGESTION))
     return list(found.values())[:MAX_SUGGESTIONS]
-
-
-def _normalised(query: str) -> str:
-    return " ".join(query.lower().split())
 
 
 def _engine(name: str, settings: Settings) -> SearxngEngine:
