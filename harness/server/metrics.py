@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -27,36 +28,23 @@ class Metrics:
 
     def __init__(self) -> None:
         self._registry = registry = CollectorRegistry()
-        self._requests = Counter(
-            "harness_http_requests", "HTTP requests.", ("route", "method", "status"), registry=registry
-        )
+        counter = partial(Counter, registry=registry)
+        gauge = partial(Gauge, registry=registry)
+        self._requests = counter("harness_http_requests", "HTTP requests.", ("route", "method", "status"))
         self._seconds = Histogram(
             "harness_http_request_seconds", "Seconds to respond.", ("route",), buckets=SECONDS, registry=registry
         )
-        self._answers = Counter(
-            "harness_answers", "Answers by kind; live and failed ones are live calls.", ("kind",), registry=registry
-        )
-        self._model_calls = Counter(
-            "harness_model_calls", "Requests to /v1 by outcome.", ("kind", "outcome"), registry=registry
-        )
-        self._model_tokens = Counter(
+        self._answers = counter("harness_answers", "Answers by kind; live and failed ones are live calls.", ("kind",))
+        self._model_calls = counter("harness_model_calls", "Requests to /v1 by outcome.", ("kind", "outcome"))
+        self._model_tokens = counter(
             "harness_model_tokens",
             "Tokens of requests to /v1; those of a hit were saved.",
             ("kind", "outcome", "direction"),
-            registry=registry,
         )
-        self._running = Gauge(
-            "harness_researches_running", "Researches that run now.", registry=registry, multiprocess_mode="livesum"
-        )
-        self._waiting = Gauge(
-            "harness_requests_waiting",
-            "Requests that wait because their tenant has many at once.",
-            registry=registry,
-            multiprocess_mode="livesum",
-        )
-        self._passages = Gauge(
-            "harness_library_passages", "Passages in the library.", registry=registry, multiprocess_mode="livemax"
-        )
+        running, waiting = "Researches that run now.", "Requests that wait because their tenant has many at once."
+        self._running = gauge("harness_researches_running", running, multiprocess_mode="livesum")
+        self._waiting = gauge("harness_requests_waiting", waiting, multiprocess_mode="livesum")
+        self._passages = gauge("harness_library_passages", "Passages in the library.", multiprocess_mode="livemax")
 
     def count_request(self, route: str, method: str, status: int, seconds: float) -> None:
         """Count one HTTP request. `route` is the template of its path, never the path."""

@@ -149,9 +149,7 @@ def evaluation_response(name: str, result: Evaluation) -> EvaluationResponse:
                 total=each.total,
                 values={short(scorer): value for scorer, value in each.values.items()},
                 errors=short_lines(dict.fromkeys(each.errors)),
-                live_calls=spent[each.task].live_calls,
-                tokens=spent[each.task].tokens,
-                seconds=spent[each.task].seconds,
+                **structs.asdict(spent[each.task]),
             )
             for each in result.summary.tasks
         ],

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Annotated
 
 from msgspec import Struct
+from msgspec.structs import asdict
 from pydantic import Field
 
 from harness.app import App
@@ -256,14 +257,11 @@ def _listed(document: KnowledgeDocument, similarity: float | None, now: float) -
 
 def _lookup_response(found: LookupResult) -> LookupResponse:
     document = found.document
-    response = LookupResponse(
-        hit=found.hit,
-        document=None if document is None else DocumentResponse(**_info(document).model_dump(), content=""),
-        found=found.found,
-        similarity=None if found.similarity is None else round(found.similarity, 4),
-        stale_exists=found.stale_exists,
-        stale_id=found.stale_id,
-    )
+    shown = {
+        "document": None if document is None else DocumentResponse(**_info(document).model_dump(), content=""),
+        "similarity": None if found.similarity is None else round(found.similarity, 4),
+    }
+    response = LookupResponse(**{**asdict(found), **shown})
     return response if document is None else with_part(response, "document.content", document.content, 0)
 
 
