@@ -34,7 +34,10 @@ def check_everything(app: "App") -> list[CheckResult]:
     checks, results = _checks(app), list[CheckResult]()
     for done, (name, check) in enumerate(checks):
         app.progress(f"checking {name}", done, len(checks))
-        results.append(_run(name, check, app))
+        try:
+            results.append(CheckResult(name, *check(app)))
+        except HarnessError as error:
+            results.append(CheckResult(name, "broken", str(error)))
     return results
 
 
@@ -53,13 +56,6 @@ def _checks(app: "App") -> "list[tuple[str, Callable[[App], Finding]]]":
         *(("engine", partial(_engine, spec)) for spec in app.settings.engine),
         ("access", _access),
     ]
-
-
-def _run(name: str, check: "Callable[[App], Finding]", app: "App") -> CheckResult:
-    try:
-        return CheckResult(name, *check(app))
-    except HarnessError as error:
-        return CheckResult(name, "broken", str(error))
 
 
 def _python(_app: "App") -> Finding:

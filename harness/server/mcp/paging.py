@@ -1,5 +1,6 @@
 """Paging of long tool responses: at most 25,000 characters of JSON at a time."""
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from typing import TypeVar
 
@@ -66,11 +67,5 @@ def _fitting(text: str, room: int) -> int:
     """Return how many leading characters fit: in JSON a quotation mark takes two and a control character six."""
     if json_chars(text) <= room:
         return len(text)
-    least, most = 1, len(text)  # always at least one character, so that a caller reaches the end
-    while least < most:
-        middle = (least + most + 1) // 2
-        if json_chars(text[:middle]) <= room:
-            least = middle
-        else:
-            most = middle - 1
-    return least
+    # always at least one character, so that a caller reaches the end
+    return max(1, bisect_right(range(1, len(text) + 1), room, key=lambda chars: json_chars(text[:chars])))

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -112,11 +113,9 @@ def _with_breaks(text: str) -> str:
     of a list. The others were made by an editor, for lines of another width.
     """
     lines = text.split("\n")
-    following = [*lines[1:], ""]
-    ends = [
-        "  " if len(line) < SHORT_LINE or _signs(after) else "" for line, after in zip(lines, following, strict=True)
-    ]
-    return "\n".join(line + end for line, end in zip(lines, ends, strict=True))
+    return "\n".join(
+        f"{line}  " if len(line) < SHORT_LINE or _signs(after) else line for line, after in pairwise([*lines, ""])
+    )
 
 
 @cache
