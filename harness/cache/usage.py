@@ -2,6 +2,7 @@
 
 import logging
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
@@ -9,7 +10,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from msgspec import Struct
 
-from harness.core.freshness import day_of
 from harness.core.origins import EVERY
 from harness.errors import StoreError
 from harness.storage.forks import reset_in_child
@@ -226,3 +226,8 @@ def _details(happened: Iterable[Event]) -> Iterator[_Detail]:
             yield (_MISS, last)
         elif how != "no results" and last.isalnum() and len(last) <= MAX_DETAIL_CHARS:
             yield (_ROW, table, last)
+
+
+def day_of(at: float) -> str:
+    """Return the day (UTC, YYYY-MM-DD) of a time in seconds since the epoch."""
+    return time.strftime("%Y-%m-%d", time.gmtime(at))

@@ -4,7 +4,6 @@ A TTL is a duration in seconds; `expires_at` is a time in seconds since the epoc
 """
 
 import re
-import time
 from collections.abc import Mapping
 from math import inf
 from types import MappingProxyType
@@ -85,11 +84,6 @@ def seconds_of(ttl_hours: float) -> float:
     if type(ttl_hours) in _NUMBERS and 0 < ttl_hours <= MAX_TTL / HOUR:
         return ttl_hours * HOUR
     raise InvalidInput(f"ttl_hours must be a number, more than 0 and at most {MAX_TTL / HOUR:.0f} (a century)")
-
-
-def day_of(at: float) -> str:
-    """Return the day (UTC, YYYY-MM-DD) of a time in seconds since the epoch."""
-    return time.strftime("%Y-%m-%d", time.gmtime(at))
 
 
 def age_in_words(seconds: float) -> str:

@@ -5,8 +5,9 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from harness.cache.usage import day_of
 from harness.core.entries import Outline
-from harness.core.freshness import day_of, is_expired
+from harness.core.freshness import is_expired
 from harness.core.sites import host_of
 
 MAX_COUNTED = 10_000

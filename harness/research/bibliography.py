@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
+from harness.cache.usage import day_of
 from harness.core.authors import OTHERS
-from harness.core.freshness import day_of
 from harness.core.text import clean, one_line
 from harness.research.report import WEB, CitedSource, Report
 

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import structs
 from msgspec.structs import replace
 
-from harness.core.freshness import day_of
+from harness.cache.usage import day_of
 from harness.core.keys import canonical_url
 from harness.core.page_numbers import PageStarts, checked_starts, starts_in
 from harness.core.papers import identities

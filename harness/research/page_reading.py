@@ -8,8 +8,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from harness.cache import Cache
+from harness.cache.usage import day_of
 from harness.core.chunking import passages
-from harness.core.freshness import day_of
 from harness.core.page_numbers import joined_starts, starts_in
 from harness.core.pages import Page
 from harness.core.sites import ANY_SITE, Sites

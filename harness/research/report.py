@@ -7,7 +7,7 @@ from itertools import groupby
 from msgspec import Struct
 from msgspec.structs import replace
 
-from harness.core.freshness import day_of
+from harness.cache.usage import day_of
 from harness.core.page_numbers import PageNumber
 from harness.core.required_terms import MAX_TERM, MAX_TERMS
 from harness.core.source_kind import source_kind

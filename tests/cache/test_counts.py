@@ -6,8 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from harness.cache import Cache, Policy
-from harness.cache.usage import FLUSH_AFTER, MAX_DETAIL_CHARS, MOST_NOTED
-from harness.core.freshness import day_of
+from harness.cache.usage import FLUSH_AFTER, MAX_DETAIL_CHARS, MOST_NOTED, day_of
 from harness.core.keys import DEFAULT_ENGINE, search_key
 from harness.core.tables import SEARCHES
 from harness.errors import EngineUnavailable, StoreError

@@ -9,7 +9,8 @@ from starlette.testclient import TestClient
 
 from harness.app import App
 from harness.cache import ResearchContext
-from harness.core.freshness import DAY, HOUR, day_of
+from harness.cache.usage import day_of
+from harness.core.freshness import DAY, HOUR
 from harness.identity import Identity
 from tests.server.test_pages import shown
 

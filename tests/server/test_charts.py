@@ -17,7 +17,7 @@ from lxml import etree
 from starlette.testclient import TestClient
 
 from harness.app import App
-from harness.core.freshness import day_of
+from harness.cache.usage import day_of
 from harness.errors import NotFound
 from harness.research.drawing import DARK, LIGHT, Look
 from harness.server.pages import charts

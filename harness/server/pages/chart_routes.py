@@ -8,7 +8,8 @@ from typing import Annotated
 from fastapi import APIRouter, Depends
 from starlette.responses import Response
 
-from harness.core.freshness import DAY, day_of
+from harness.cache.usage import day_of
+from harness.core.freshness import DAY
 from harness.core.origins import origins_of
 from harness.errors import NotFound
 from harness.library.library_sources import MAX_COUNTED, overview_of

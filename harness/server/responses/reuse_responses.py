@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from pydantic import BaseModel, Field
 
 from harness.cache.explanation import shown_candidate
-from harness.cache.usage import CALL_SAVED, UsageDetails
-from harness.core.freshness import DAY, day_of
+from harness.cache.usage import CALL_SAVED, UsageDetails, day_of
+from harness.core.freshness import DAY
 from harness.core.origins import origins_of
 from harness.core.tables import COMPLETIONS, PAGES, RESEARCH, SEARCHES, TOOLS
 from harness.core.text import clean, one_line
