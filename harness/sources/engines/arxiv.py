@@ -15,9 +15,9 @@ from harness.errors import EngineUnavailable, InvalidInput, RateLimited
 from harness.ports import SearchResult
 from harness.settings import Settings
 from harness.sources.engines.filters import NO_FILTERS, Filters, filters_of
-from harness.sources.engines.json_api import another_reply, authors_of, options_of, refuse, result, results, shown
+from harness.sources.engines.json_api import ApiEngine, authors_of, result, results, shown
 from harness.sources.engines.xml_reply import parsed
-from harness.sources.http.request import HttpResponse, ask, base_address, check_status
+from harness.sources.http.request import HttpResponse, check_status
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -44,7 +44,7 @@ _PAPER = re.compile(
 _ERROR = "arxiv.org/api/errors"
 
 
-class Arxiv:
+class Arxiv(ApiEngine):
     """Search the papers of arXiv, most relevant first; at most `MAX_RESULTS`. A result's body is the abstract.
 
     A paper must have all words of the query that carry meaning. If no paper has, a second request asks for papers with
@@ -55,7 +55,7 @@ class Arxiv:
         InvalidInput: `field` is not a category, or `base_url` is not an http(s) URL.
     """
 
-    name = "arxiv"
+    name, who, where = "arxiv", _WHO, "the URL of the API of arXiv"
 
     def __init__(
         self,
@@ -66,9 +66,7 @@ class Arxiv:
         sleep: Callable[[float], object] = time.sleep,
     ) -> None:
         self._filters = replace(filters, open=False, field=_category(filters.field))
-        self._url = base_address(base_url, "the URL of the API of arXiv")
-        self.options = options_of(self._url, BASE_URL, **self._filters.options)
-        self._timeout = timeout
+        super().__init__(base_url, BASE_URL, timeout, self._filters.options)
         self._sleep = sleep
 
     def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
@@ -79,13 +77,13 @@ class Arxiv:
         if not found or 0 < self._filters.until < _FIRST_YEAR:
             return []
         limit = min(max_results, MAX_RESULTS)
-        papers = self._ask(found, "AND", limit)
+        papers = self._papers(found, "AND", limit)
         if not papers and len(found) > 1:
             self._sleep(PAUSE_SECONDS)
-            papers = self._ask(found, "OR", limit)
+            papers = self._papers(found, "OR", limit)
         return papers
 
-    def _ask(self, asked: Sequence[str], operator: str, limit: int) -> list[SearchResult]:
+    def _papers(self, asked: Sequence[str], operator: str, limit: int) -> list[SearchResult]:
         """Return the papers that have all words (`AND`) or any of them (`OR`).
 
         Raises:
@@ -100,40 +98,39 @@ class Arxiv:
             "sortBy": "relevance",
             "sortOrder": "descending",
         }
-        entries = _entries(ask(_WHO, f"{self._url}/query", params=parameters, timeout=self._timeout))
+        entries = self._entries(self._ask("query", params=parameters))
         papers = results(map(_result, entries), limit)
         if entries and not papers:
-            raise another_reply(_WHO)
+            raise self._another_reply()
         return papers
 
+    def _entries(self, answer: HttpResponse) -> list["etree._Element"]:
+        """Return the entries of a feed.
 
-def _entries(answer: HttpResponse) -> list["etree._Element"]:
-    """Return the entries of a feed.
-
-    Raises:
-        RateLimited: status 429, or 503 with the time to wait.
-        EngineUnavailable: another status, an error in the feed, something else than a feed, or a feed without the
-            papers that it counts.
-    """
-    if answer.status == 503 and "retry-after" in answer.headers:
-        raise RateLimited(f"{_WHO} asks for fewer requests (HTTP 503); wait some minutes")
-    if answer.status not in {200, 400, 500}:  # 400 and 500 have an error in a feed
-        check_status(_WHO, answer)
-    try:
-        feed = parsed(_WHO, answer.body)
-    except EngineUnavailable:
-        check_status(_WHO, answer)
-        raise
-    entries = list(feed.iterchildren(f"{_ATOM}entry"))
-    for entry in entries:
-        if _ERROR in _text(entry, f"{_ATOM}id"):
-            refuse(_WHO, answer, shown(_text(entry, f"{_ATOM}summary")) or "no reason given")
-    check_status(_WHO, answer)
-    if feed.tag != f"{_ATOM}feed":
-        raise another_reply(_WHO, "a feed")
-    if not entries and _text(feed, _TOTAL).strip("0"):
-        raise EngineUnavailable(f"{_WHO} found papers but sent none of them; try again later")
-    return entries
+        Raises:
+            RateLimited: status 429, or 503 with the time to wait.
+            EngineUnavailable: another status, an error in the feed, something else than a feed, or a feed without the
+                papers that it counts.
+        """
+        if answer.status == 503 and "retry-after" in answer.headers:
+            raise RateLimited(f"{self.who} asks for fewer requests (HTTP 503); wait some minutes")
+        if answer.status not in {200, 400, 500}:  # 400 and 500 have an error in a feed
+            check_status(self.who, answer)
+        try:
+            feed = parsed(self.who, answer.body)
+        except EngineUnavailable:
+            check_status(self.who, answer)
+            raise
+        entries = list(feed.iterchildren(f"{_ATOM}entry"))
+        for entry in entries:
+            if _ERROR in _text(entry, f"{_ATOM}id"):
+                self._fail(answer, shown(_text(entry, f"{_ATOM}summary")) or "no reason given")
+        check_status(self.who, answer)
+        if feed.tag != f"{_ATOM}feed":
+            raise self._another_reply("a feed")
+        if not entries and _text(feed, _TOTAL).strip("0"):
+            raise EngineUnavailable(f"{self.who} found papers but sent none of them; try again later")
+        return entries
 
 
 def _result(entry: "etree._Element") -> SearchResult | None:

@@ -15,27 +15,12 @@ from harness.core.text import clean
 from harness.errors import EngineUnavailable
 from harness.ports import SearchResult
 from harness.settings import Settings
-from harness.sources.engines.json_api import (
-    another_reply,
-    decoded,
-    failure_of,
-    items_of,
-    joined,
-    key_of,
-    key_refused,
-    options_of,
-    plain,
-    refuse,
-    result,
-    results_of_pages,
-    shown,
-)
-from harness.sources.http.request import HttpResponse, ask, base_address
+from harness.sources.engines.json_api import ApiEngine, failure_of, joined, plain, result, results_of_pages, shown
+from harness.sources.http.request import HttpResponse
 
 BASE_URL = "https://api.search.brave.com/res/v1"
 MAX_RESULTS = 60
 
-_WHO = "Brave Search"
 _DASHBOARD = "https://api-dashboard.search.brave.com"
 _PER_PAGE = 20
 _MAX_CHARS, _MAX_WORDS = 400, 50
@@ -102,7 +87,7 @@ class _Failure(Struct):
     errors: list[_Error] | None = None
 
 
-class Brave:
+class Brave(ApiEngine):
     """Search the web, most relevant first; at most `MAX_RESULTS`, from pages of 20. A result's body is its description
     and up to five more excerpts of the page, with empty lines between them.
 
@@ -113,7 +98,8 @@ class Brave:
         InvalidInput: no key or one of another form, or `base_url` is not an http(s) URL.
     """
 
-    name = "brave"
+    name, who, where = "brave", "Brave Search", "the URL of Brave Search"
+    key_setting, key_page = "brave_api_key", _DASHBOARD
 
     def __init__(
         self,
@@ -124,12 +110,11 @@ class Brave:
         base_url: str = BASE_URL,
         sleep: Callable[[float], object] = time.sleep,
     ) -> None:
-        self._url = base_address(base_url, "the URL of Brave Search")
-        self._key = key_of(api_key, "brave_api_key", _DASHBOARD)
-        self._timeout = timeout
-        self._sleep = sleep
         self._locale = _locale(language)
-        self.options = options_of(self._url, BASE_URL, **self._locale)
+        super().__init__(base_url, BASE_URL, timeout, self._locale, api_key)
+        # Brave Search refuses every other Accept (HTTP 422), also lists that have this type in them.
+        self._headers = {"X-Subscription-Token": self._key, "Accept": "application/json"}
+        self._sleep = sleep
 
     def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
         """See `SearchEngine.search`. If a later page fails, the results until then are returned.
@@ -151,46 +136,34 @@ class Brave:
         for first in range(0, limit, _PER_PAGE):
             if pause:
                 self._sleep(1.0)
-            answer = self._ask(text, count=min(limit, _PER_PAGE), offset=first // _PER_PAGE)
-            reply = decoded(_WHO, answer, _Reply)
-            yield map(_result, _items(reply))
+            parameters = {
+                "q": text,
+                "count": str(min(limit, _PER_PAGE)),
+                "offset": str(first // _PER_PAGE),  # in pages
+                "extra_snippets": "true",
+                "result_filter": "query,web",
+                **self._locale,
+            }
+            answer = self._accepted("web/search", params=parameters)
+            reply = self._decoded(answer, _Reply)
+            if reply.web is None and reply.type != "search":
+                raise self._another_reply()
+            yield map(_result, self._items(reply.web.results if reply.web else None, _Item))
             if reply.query is not None and reply.query.more_results_available is False:
                 return
             pause = _second_is_used(answer)
 
-    def _ask(self, text: str, *, count: int, offset: int) -> HttpResponse:
-        """Return the response to the request for one page; `offset` is in pages.
-
-        Raises:
-            RateLimited, InvalidInput, EngineUnavailable: no response, or Brave Search refuses.
-        """
-        parameters = {
-            "q": text,
-            "count": str(count),
-            "offset": str(offset),
-            "extra_snippets": "true",
-            "result_filter": "query,web",
-            **self._locale,
-        }
-        # Brave Search refuses every other Accept (HTTP 422), also lists that have this type in them.
-        headers = {"X-Subscription-Token": self._key, "Accept": "application/json"}
-        answer = ask(_WHO, f"{self._url}/web/search", params=parameters, headers=headers, timeout=self._timeout)
-        if answer.status != 200:
-            self._refuse(answer)
-        return answer
-
     def _refuse(self, answer: HttpResponse) -> NoReturn:
-        """Raise the error that a response with another status than 200 means."""
         failure = failure_of(answer, _Failure)
         error = failure.error or next(iter(failure.errors or []), _Error())
         code = error.code or ""
         if answer.status == 401 or code.startswith("SUBSCRIPTION_"):
-            raise key_refused(_WHO, "brave_api_key", _DASHBOARD)
+            raise self._key_refused(_DASHBOARD)
         if answer.status == 402 or code == "QUOTA_LIMITED":
             raise EngineUnavailable(
-                f"{_WHO} has no requests left for this key; raise its limit at {_DASHBOARD}, or use another engine"
+                f"{self.who} has no requests left for this key; raise its limit at {_DASHBOARD}, or use another engine"
             )
-        refuse(_WHO, answer, shown(error.detail, self._key))
+        self._fail(answer, shown(error.detail, self._key))
 
 
 def _locale(language: str) -> dict[str, str]:
@@ -201,17 +174,6 @@ def _locale(language: str) -> dict[str, str]:
     codes = (_CODES.get(lowered, lowered), _CODES.get(tongue, tongue))
     code = next((each for each in codes if each in _LANGUAGES), "")
     return ({"search_lang": code} if code else {}) | {"country": country if country in _COUNTRIES else "ALL"}
-
-
-def _items(reply: _Reply) -> list[_Item]:
-    """Return the results of a page; those of another form are left out.
-
-    Raises:
-        EngineUnavailable: all of them are of another form, or the reply is.
-    """
-    if reply.web is None and reply.type != "search":
-        raise another_reply(_WHO)
-    return items_of(_WHO, reply.web.results if reply.web else None, _Item)
 
 
 def _result(item: _Item) -> SearchResult | None:

@@ -15,25 +15,21 @@ from harness.ports import SearchResult
 from harness.settings import Settings
 from harness.sources.engines.filters import NO_FILTERS, Filters, filters_of
 from harness.sources.engines.json_api import (
+    ApiEngine,
     authors_of,
-    decoded,
     doi_address,
     failure_of,
     identified,
-    items_of,
-    options_of,
     plain,
-    refuse,
     result,
     results,
     shown,
 )
-from harness.sources.http.request import HttpResponse, ask, base_address
+from harness.sources.http.request import HttpResponse
 
 BASE_URL = "https://api.crossref.org"
 MAX_RESULTS = 100
 
-_WHO = "Crossref"
 _SELECTED = "DOI,URL,title,container-title,author,abstract,published,issued"
 _WITH_ABSTRACT = "has-abstract:1"
 _MAX_QUERY_CHARS = 500
@@ -82,7 +78,7 @@ class _Failure(Struct):
     message: Any = None
 
 
-class Crossref:
+class Crossref(ApiEngine):
     """Search titles, journals and authors of scholarly works, most relevant first; at most `MAX_RESULTS`. A result's
     body is the abstract. Works without one are found only where no work with an abstract is, by a second request.
 
@@ -93,7 +89,7 @@ class Crossref:
         InvalidInput: `base_url` is not an http(s) URL.
     """
 
-    name = "crossref"
+    name, who, where = "crossref", "Crossref", "the URL of Crossref"
 
     def __init__(
         self,
@@ -103,11 +99,9 @@ class Crossref:
         timeout: float = 10.0,
         base_url: str = BASE_URL,
     ) -> None:
-        self._url = base_address(base_url, "the URL of Crossref")
+        super().__init__(base_url, BASE_URL, timeout, filters.options)
         self._headers = identified(contact)
-        self._timeout = timeout
         self._years = filters.years("from-pub-date:{}", "until-pub-date:{}")
-        self.options = options_of(self._url, BASE_URL, **filters.options)
 
     def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
         """See `SearchEngine.search`."""
@@ -123,22 +117,16 @@ class Crossref:
         parameters = {"query.bibliographic": text, "rows": str(limit), "sort": "relevance", "select": _SELECTED}
         if conditions:
             parameters["filter"] = ",".join(conditions)
-        url = f"{self._url}/works"
-        answer = ask(_WHO, url, params=parameters, headers=self._headers, timeout=self._timeout)
-        if answer.status != 200:
-            self._refuse(answer)
-        return results(map(_result, items_of(_WHO, decoded(_WHO, answer, _Reply).message.items, _Work)), limit)
+        found = self._reply(_Reply, "works", params=parameters).message.items
+        return results(map(_result, self._items(found, _Work)), limit)
 
     def _refuse(self, answer: HttpResponse) -> NoReturn:
-        """Raise the error that a response with another status than 200 means.
-
-        Raises:
-            RateLimited, EngineUnavailable: see `SearchEngine.search`.
-        """
         advice = "" if self._headers else ", or set contact_email"
         if answer.status == 403:
-            raise EngineUnavailable(f"{_WHO} refuses requests from this network (HTTP 403); try again later{advice}")
-        refuse(_WHO, answer, _said(answer), f"wait a minute{advice}")
+            raise EngineUnavailable(
+                f"{self.who} refuses requests from this network (HTTP 403); try again later{advice}"
+            )
+        self._fail(answer, _said(answer), f"wait a minute{advice}")
 
 
 def _said(answer: HttpResponse) -> str:

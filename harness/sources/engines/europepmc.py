@@ -15,25 +15,13 @@ from harness.errors import EngineUnavailable, RateLimited
 from harness.ports import SearchResult
 from harness.settings import Settings
 from harness.sources.engines.filters import NO_FILTERS, Filters, filters_of
-from harness.sources.engines.json_api import (
-    another_reply,
-    authors_of,
-    decoded,
-    items_of,
-    options_of,
-    plain,
-    refuse,
-    result,
-    results,
-    shown,
-)
-from harness.sources.http.request import HttpResponse, ask, base_address, check_status
+from harness.sources.engines.json_api import ApiEngine, authors_of, plain, result, results, shown
+from harness.sources.http.request import HttpResponse, check_status
 
 BASE_URL = "https://www.ebi.ac.uk/europepmc/webservices/rest"
 MAX_RESULTS = 100
 MAX_WORDS = 50
 
-_WHO = "Europe PMC"
 _FIRST_YEAR = 1500
 _LAST_YEAR = 3000
 """Europe PMC's own upper bound for "until now"."""
@@ -103,7 +91,7 @@ class _Reply(Struct, rename="camel"):
     err_msg: str | None = None
 
 
-class EuropePmc:
+class EuropePmc(ApiEngine):
     """Search papers, preprints and books of the life sciences, most relevant first; at most `MAX_RESULTS`. A result's
     body is the abstract.
 
@@ -114,7 +102,7 @@ class EuropePmc:
         InvalidInput: `base_url` is not an http(s) URL.
     """
 
-    name = "europepmc"
+    name, who, where = "europepmc", "Europe PMC", "the URL of Europe PMC"
 
     def __init__(
         self,
@@ -124,11 +112,9 @@ class EuropePmc:
         timeout: float = 10.0,
         base_url: str = BASE_URL,
     ) -> None:
+        super().__init__(base_url, BASE_URL, timeout, filters.options)
         self._filters = filters
-        self._url = base_address(base_url, "the URL of Europe PMC")
-        self.options = options_of(self._url, BASE_URL, **filters.options)
         self._email = one_line(clean(email, 200))
-        self._timeout = timeout
 
     def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
         """See `SearchEngine.search`."""
@@ -143,8 +129,32 @@ class EuropePmc:
             "pageSize": str(limit),
             **({"email": self._email} if self._email else {}),
         }
-        answer = ask(_WHO, f"{self._url}/search", params=parameters, timeout=self._timeout)
-        return results(map(_result, _papers(_reply(answer))), limit)
+        reply = self._checked(self._ask("search", params=parameters))
+        items = (reply.result_list and reply.result_list.result) or []
+        papers = [paper for paper in self._items(items, _Paper) if _address(paper)]
+        if not papers and (items or reply.hit_count != 0):
+            raise self._another_reply()
+        return results(map(_result, papers), limit)
+
+    def _checked(self, answer: HttpResponse) -> _Reply:
+        """Return the reply to a search.
+
+        Raises:
+            RateLimited: status 429, or an error that says so.
+            EngineUnavailable: another status, an error, or something else than results.
+        """
+        try:
+            reply = self._decoded(answer, _Reply)
+        except EngineUnavailable:
+            check_status(self.who, answer)
+            raise
+        if reply.err_msg is not None and answer.status != 429:
+            said = shown(reply.err_msg)
+            if "too many requests" in said.lower() or "rate limit" in said.lower():
+                raise RateLimited(f"{self.who} asks for fewer requests; wait some minutes")
+            self._fail(answer, said or "no reason given")
+        check_status(self.who, answer)
+        return reply
 
 
 def _words(query: str) -> list[str]:
@@ -165,40 +175,6 @@ def _query(asked: Sequence[str], filters: Filters) -> str:
     if filters.open:
         parts.append("OPEN_ACCESS:Y")
     return " AND ".join(parts)
-
-
-def _reply(answer: HttpResponse) -> _Reply:
-    """Return the reply to a search.
-
-    Raises:
-        RateLimited: status 429, or an error that says so.
-        EngineUnavailable: another status, an error, or something else than results.
-    """
-    try:
-        reply = decoded(_WHO, answer, _Reply)
-    except EngineUnavailable:
-        check_status(_WHO, answer)
-        raise
-    if reply.err_msg is not None and answer.status != 429:
-        said = shown(reply.err_msg)
-        if "too many requests" in said.lower() or "rate limit" in said.lower():
-            raise RateLimited(f"{_WHO} asks for fewer requests; wait some minutes")
-        refuse(_WHO, answer, said or "no reason given")
-    check_status(_WHO, answer)
-    return reply
-
-
-def _papers(reply: _Reply) -> list[_Paper]:
-    """Return the records; those of another form or without an address are left out.
-
-    Raises:
-        EngineUnavailable: none is left although some were found.
-    """
-    items = (reply.result_list and reply.result_list.result) or []
-    papers = [paper for paper in items_of(_WHO, items, _Paper) if _address(paper)]
-    if not papers and (items or reply.hit_count != 0):
-        raise another_reply(_WHO)
-    return papers
 
 
 def _address(paper: _Paper) -> str:

@@ -14,20 +14,8 @@ from harness.errors import EngineUnavailable
 from harness.ports import SearchResult
 from harness.settings import Settings
 from harness.sources.engines.filters import NO_FILTERS, Filters, filters_of
-from harness.sources.engines.json_api import (
-    decoded,
-    failure_of,
-    items_of,
-    joined,
-    key_of,
-    key_refused,
-    message_of,
-    options_of,
-    refuse,
-    result,
-    results,
-)
-from harness.sources.http.request import HttpResponse, ask, base_address
+from harness.sources.engines.json_api import ApiEngine, failure_of, joined, result, results
+from harness.sources.http.request import HttpResponse
 
 BASE_URL = "https://api.exa.ai"
 MAX_RESULTS = 100
@@ -35,7 +23,6 @@ MAX_TEXT_CHARS = 6_000
 MAX_HIGHLIGHTS_CHARS = 2_000
 """Requested of each page: 100 pages of 8,000 characters stay below the limit of a response."""
 
-_WHO = "Exa"
 _DASHBOARD = "https://dashboard.exa.ai"
 
 
@@ -58,7 +45,7 @@ class _Failure(Struct):
     tag: str | None = None
 
 
-class Exa:
+class Exa(ApiEngine):
     """Search the web by meaning, best first; at most `MAX_RESULTS`. A result's body is how its page begins, then the
     passages further down that fit the query.
 
@@ -68,21 +55,15 @@ class Exa:
         InvalidInput: no key or one of another form, or `base_url` is not an http(s) URL.
     """
 
-    name = "exa"
+    name, who, where = "exa", "Exa", "the URL of Exa"
+    key_setting, key_page = "exa_api_key", _DASHBOARD
 
     def __init__(
-        self,
-        *,
-        api_key: str | None,
-        filters: Filters = NO_FILTERS,
-        timeout: float = 10.0,
-        base_url: str = BASE_URL,
+        self, *, api_key: str | None, filters: Filters = NO_FILTERS, timeout: float = 10.0, base_url: str = BASE_URL
     ) -> None:
-        self._url = base_address(base_url, "the URL of Exa")
-        self._key = key_of(api_key, "exa_api_key", _DASHBOARD)
-        self._timeout = timeout
+        super().__init__(base_url, BASE_URL, timeout, filters.options, api_key)
+        self._headers = {"x-api-key": self._key}
         self._filters = _filter_fields(filters)
-        self.options = options_of(self._url, BASE_URL, **filters.options)
 
     def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
         """See `SearchEngine.search`.
@@ -104,21 +85,17 @@ class Exa:
             },
             **self._filters,
         }
-        headers = {"x-api-key": self._key}
-        answer = ask(_WHO, f"{self._url}/search", json=request, headers=headers, timeout=self._timeout)
-        if answer.status != 200:
-            self._refuse(answer)
-        return results(map(_result, items_of(_WHO, decoded(_WHO, answer, _Reply).results, _Item)), limit)
+        found = self._reply(_Reply, "search", json=request).results
+        return results(map(_result, self._items(found, _Item)), limit)
 
     def _refuse(self, answer: HttpResponse) -> NoReturn:
-        """Raise the error that a response with another status than 200 means."""
         if answer.status == 401 or failure_of(answer, _Failure).tag == "INVALID_API_KEY":
-            raise key_refused(_WHO, "exa_api_key", _DASHBOARD)
+            raise self._key_refused(_DASHBOARD)
         if answer.status == 402:
             raise EngineUnavailable(
-                f"{_WHO} has no credits left for this key; add some at {_DASHBOARD}, or use another engine"
+                f"{self.who} has no credits left for this key; add some at {_DASHBOARD}, or use another engine"
             )
-        refuse(_WHO, answer, message_of(answer, self._key))
+        super()._refuse(answer)
 
 
 def _result(item: _Item) -> SearchResult | None:

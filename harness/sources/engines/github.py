@@ -15,21 +15,8 @@ from harness.errors import EngineUnavailable, InvalidInput, RateLimited
 from harness.ports import SearchResult
 from harness.settings import Settings
 from harness.sources.engines.filters import NO_FILTERS, Filters, filters_of
-from harness.sources.engines.json_api import (
-    decoded,
-    failure_of,
-    items_of,
-    joined,
-    key_of,
-    key_refused,
-    options_of,
-    plain_words,
-    refuse,
-    result,
-    results,
-    shown,
-)
-from harness.sources.http.request import HttpResponse, ask, base_address
+from harness.sources.engines.json_api import ApiEngine, failure_of, joined, plain_words, result, results, shown
+from harness.sources.http.request import HttpResponse
 
 BASE_URL = "https://api.github.com"
 MAX_RESULTS = 100
@@ -207,7 +194,7 @@ _KINDS: Mapping[str, _Kind] = MappingProxyType(
 _DEFAULT_KIND = "issues"
 
 
-class GitHub:
+class GitHub(ApiEngine):
     """Search what is on GitHub, best match first; at most `MAX_RESULTS`. A result's body is the Markdown of an issue or
     pull request, the parts of a file that match, the answer and the question of a discussion, or the description of a
     repository.
@@ -219,7 +206,8 @@ class GitHub:
         InvalidInput: an unusable filter or token, no token for a kind that needs one, or `base_url` is not a URL.
     """
 
-    name = "github"
+    name, who, where = "github", _WHO, "the URL of GitHub's API"
+    key_setting = "github_token"
 
     def __init__(
         self,
@@ -234,15 +222,18 @@ class GitHub:
             raise InvalidInput(f"{_WHO} cannot be searched for {kind[:60]!r}; choose one of {', '.join(_KINDS)}")
         if filters.site and not _REPOSITORY.fullmatch(filters.site):
             raise InvalidInput(f"{filters.site[:60]!r} is not a repository; write site=OWNER/NAME")
-        self._token = key_of(token, "github_token")
+        set_filters = replace(filters, kind="" if kind == _DEFAULT_KIND else kind)
+        super().__init__(base_url, BASE_URL, timeout, set_filters.options, token)
         self._kind = _KINDS[kind]
-        if self._kind.needs_token and not self._token:
+        if self._kind.needs_token and not self._key:
             raise InvalidInput(f"{_WHO} finds {kind} only with a token; set github_token to one from {_TOKENS_URL}")
-        self._url = base_address(base_url, "the URL of GitHub's API")
-        self._timeout = timeout
         self._qualifiers = " ".join(filter(None, (self._kind.qualifier, filters.site and f"repo:{filters.site}")))
-        set_filters = replace(filters, kind="" if kind == _DEFAULT_KIND else kind).options
-        self.options = options_of(self._url, BASE_URL, **set_filters)
+        media = "github.text-match" if self._kind.item is _File else "github"
+        self._headers = {
+            "Accept": f"application/vnd.{media}+json",
+            "X-GitHub-Api-Version": "2022-11-28",
+            **({"Authorization": f"Bearer {self._key}"} if self._key else {}),
+        }
 
     def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
         """See `SearchEngine.search`.
@@ -255,13 +246,13 @@ class GitHub:
             return []
         limit = min(max_results, MAX_RESULTS)
         text = f"{words} {self._qualifiers}".strip()
-        items = self._discussions(text, limit) if self._kind.item is _Discussion else self._items(text, limit)
-        return results((item.result() for item in items_of(_WHO, items, self._kind.item)), limit)
+        items = self._discussions(text, limit) if self._kind.item is _Discussion else self._rest(text, limit)
+        return results((item.result() for item in self._items(items, self._kind.item)), limit)
 
-    def _items(self, text: str, limit: int) -> list[Any]:
+    def _rest(self, text: str, limit: int) -> list[Any]:
         """Return what the REST API finds."""
-        answer = self._ask(params={"q": text, "per_page": str(limit)})
-        found = decoded(_WHO, answer, _Found)
+        answer = self._accepted(self._kind.path, params={"q": text, "per_page": str(limit)})
+        found = self._decoded(answer, _Found)
         if found.items is None:
             self._refuse(answer)
         if found.incomplete_results and not found.items:
@@ -270,47 +261,30 @@ class GitHub:
 
     def _discussions(self, text: str, limit: int) -> list[Any]:
         """Return what the GraphQL API finds."""
-        answer = self._ask(json={"query": _DISCUSSIONS, "variables": {"query": text, "first": limit}})
-        found = (decoded(_WHO, answer, _GraphQL).data or _Data()).search or _Nodes()
+        request = {"query": _DISCUSSIONS, "variables": {"query": text, "first": limit}}
+        answer = self._accepted(self._kind.path, json=request)
+        found = (self._decoded(answer, _GraphQL).data or _Data()).search or _Nodes()
         if found.nodes is None:  # it answers errors with HTTP 200
             self._refuse(answer)
         return found.nodes
 
-    def _ask(self, **request: Any) -> HttpResponse:
-        headers = {
-            "Accept": "application/vnd.github.text-match+json"
-            if self._kind.item is _File
-            else "application/vnd.github+json",
-            "X-GitHub-Api-Version": "2022-11-28",
-            **({"Authorization": f"Bearer {self._token}"} if self._token else {}),
-        }
-        answer = ask(_WHO, f"{self._url}/{self._kind.path}", headers=headers, timeout=self._timeout, **request)
-        if answer.status != 200:
-            self._refuse(answer)
-        return answer
-
     def _refuse(self, answer: HttpResponse) -> NoReturn:
-        """Raise for a response that is not a result.
-
-        Raises:
-            RateLimited, InvalidInput, EngineUnavailable: see `search`.
-        """
         said = self._said(answer)
-        advice = "wait a minute" if self._token else "wait a minute, or set github_token"
+        advice = "wait a minute" if self._key else "wait a minute, or set github_token"
         if answer.status in {200, 403} and _is_limit(answer, said):
             raise RateLimited(f"{_WHO} asks for fewer requests (HTTP {answer.status}); {advice}")
         if answer.status == 401:
-            raise key_refused(_WHO, "github_token", _TOKENS_URL)
+            raise self._key_refused(_TOKENS_URL)
         if answer.status == 422 and said:
             raise EngineUnavailable(f"{_WHO} could not search: {said}; check the filters, or use other words")
-        refuse(_WHO, answer, said, advice)
+        self._fail(answer, said, advice)
 
     def _said(self, answer: HttpResponse) -> str:
         """Return the messages of an error, shortened and without the token; "" if there are none."""
         failure = failure_of(answer, _Failure)
         errors = failure.errors if isinstance(failure.errors, list) else [failure.errors]
         said = [failure.message, *(each.get("message") if isinstance(each, dict) else each for each in errors[:3])]
-        return shown(": ".join(dict.fromkeys(each for each in said if isinstance(each, str) and each)), self._token)
+        return shown(": ".join(dict.fromkeys(each for each in said if isinstance(each, str) and each)), self._key)
 
 
 def _is_limit(answer: HttpResponse, said: str) -> bool:

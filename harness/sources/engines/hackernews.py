@@ -14,8 +14,7 @@ from harness.core.text import clean, one_line
 from harness.ports import SearchResult
 from harness.settings import Settings
 from harness.sources.engines.filters import NO_FILTERS, Filters, filters_of
-from harness.sources.engines.json_api import decoded, items_of, message_of, options_of, plain, refuse, result, results
-from harness.sources.http.request import ask, base_address
+from harness.sources.engines.json_api import ApiEngine, plain, result, results
 
 BASE_URL = "https://hn.algolia.com/api/v1"
 MAX_RESULTS = 100
@@ -45,7 +44,7 @@ class _Reply(Struct):
     hits: list[Any]
 
 
-class HackerNews:
+class HackerNews(ApiEngine):
     """Search the stories and comments of Hacker News; at most `MAX_RESULTS`. Those with a text come first, each group
     most relevant first. A result's address is its page on Hacker News; a story that is only a link has an empty body.
 
@@ -55,13 +54,11 @@ class HackerNews:
         InvalidInput: `base_url` is not an http(s) URL.
     """
 
-    name = "hackernews"
+    name, who, where = "hackernews", _WHO, "the URL of the search of Hacker News"
 
     def __init__(self, *, filters: Filters = NO_FILTERS, timeout: float = 10.0, base_url: str = BASE_URL) -> None:
-        self._url = base_address(base_url, "the URL of the search of Hacker News")
-        self._timeout = timeout
+        super().__init__(base_url, BASE_URL, timeout, filters.options)
         self._filters = _filter_parameters(filters)
-        self.options = options_of(self._url, BASE_URL, **filters.options)
 
     def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
         """See `SearchEngine.search`."""
@@ -76,10 +73,8 @@ class HackerNews:
             "removeWordsIfNoResults": "lastWords",  # else every word must be found
             **self._filters,
         }
-        answer = ask(_WHO, f"{self._url}/search", params=parameters, timeout=self._timeout)
-        if answer.status != 200:
-            refuse(_WHO, answer, message_of(answer))
-        found = results(map(_result, items_of(_WHO, decoded(_WHO, answer, _Reply).hits, _Hit)), MAX_RESULTS)
+        hits = self._items(self._reply(_Reply, "search", params=parameters).hits, _Hit)
+        found = results(map(_result, hits), MAX_RESULTS)
         return sorted(found, key=lambda each: not each["body"])[:limit]
 
 

@@ -1,5 +1,5 @@
-"""Shared parts of the engines of services with an API: keys and options, the typed reply to a request, the errors of a
-service, the words of a query, and the fields of a result.
+"""Shared parts of the engines of services with an API: their base with requests, replies and errors, the words of a
+query, and the fields of a result.
 """
 
 import html
@@ -16,7 +16,7 @@ from harness.core.authors import OTHERS, author_line
 from harness.core.text import clean, one_line, shorten
 from harness.errors import EngineUnavailable, InvalidInput, RateLimited, SearchError
 from harness.ports import SearchResult
-from harness.sources.http.request import MAX_BYTES, HttpResponse, check_status, web_address
+from harness.sources.http.request import MAX_BYTES, HttpResponse, ask, base_address, check_status, web_address
 
 MAX_TITLE_CHARS = 500
 MAX_BODY_CHARS = 10_000
@@ -53,7 +53,7 @@ class _Failure(Struct):
     error: Any = None
 
 
-# Keys and options --------------------------------------------------------------------------------------------------
+# Keys and headers --------------------------------------------------------------------------------------------------
 
 
 def key_of(value: str | None, setting: str, where: str = "") -> str:
@@ -71,55 +71,118 @@ def key_of(value: str | None, setting: str, where: str = "") -> str:
     return key
 
 
-def key_refused(who: str, setting: str, where: str = "") -> InvalidInput:
-    """Return the error for a key that a service refuses. `where` is the address to get one at, if one is needed."""
-    advice = f" against {where}" if where else ", or leave it out"
-    return InvalidInput(f"{who} refuses the key; check {setting}{advice}")
-
-
-def options_of(url: str, default: str, **options: Any) -> Mapping[str, Any]:
-    """Return the options of an engine: these, and the address of its service if that is not the default."""
-    return options if url == default else {**options, "base_url": url}
-
-
 def identified(contact: str | None) -> Mapping[str, str]:
     """Return the header that names this program, with an address to write to if there is one."""
     return {"User-Agent": f"research-harness (mailto:{one_line(contact)})"} if contact else {}
 
 
-# Replies -----------------------------------------------------------------------------------------------------------
+# Requests and replies ----------------------------------------------------------------------------------------------
 
 
-def decoded(who: str, answer: HttpResponse, kind: type[T]) -> T:
-    """Return a response's JSON.
+class ApiEngine:
+    """Base of the engines of services with an API: requests, replies as typed values, and the errors of a service.
 
-    Raises:
-        EngineUnavailable: it is of another form.
-    """
-    try:
-        return msgspec.json.decode(answer.body, type=kind)
-    except (ValueError, RecursionError) as error:
-        raise another_reply(who) from error
-
-
-def items_of(who: str, values: Sequence[Any] | None, kind: type[T]) -> list[T]:
-    """Return the items of a reply as `kind`; those of another form are left out.
+    `who` names the service in messages, `where` its address. `key_setting` is the setting of its key, and `key_page`
+    the address to get one at, if it needs one. `timeout` is in seconds, for each request. `options` are those of the
+    engine without the address, which is one if it is not the `default`.
 
     Raises:
-        EngineUnavailable: all of them are of another form.
+        InvalidInput: `base_url` is not an http(s) URL, or `api_key` is missing or cannot be sent in a header.
     """
-    items: list[T] = []
-    for value in values or ():
-        with suppress(msgspec.ValidationError):
-            items.append(msgspec.convert(value, kind))
-    if values and not items:
-        raise another_reply(who)
-    return items
 
+    name: str
+    who: str
+    where: str
+    key_setting = ""
+    key_page = ""
 
-def another_reply(who: str, expected: str = "results") -> EngineUnavailable:
-    """Return the error for a reply of another form."""
-    return EngineUnavailable(f"{who} answered with something else than {expected}; try again later")
+    def __init__(
+        self, base_url: str, default: str, timeout: float, options: Mapping[str, Any], api_key: str | None = None
+    ) -> None:
+        self._url = base_address(base_url, self.where)
+        self._key = key_of(api_key, self.key_setting, self.key_page)
+        self._timeout = timeout
+        self._headers: Mapping[str, str] = {}
+        self.options = options if self._url == default else {**options, "base_url": self._url}
+
+    def _ask(self, path: str, **request: Any) -> HttpResponse:
+        """Send one request, see `ask`; return the response, with any status."""
+        return ask(self.who, f"{self._url}/{path}", headers=self._headers, timeout=self._timeout, **request)
+
+    def _accepted(self, path: str, **request: Any) -> HttpResponse:
+        """Send one request; return the response, which has the status 200. Others raise as `_refuse` does."""
+        answer = self._ask(path, **request)
+        if answer.status != 200:
+            self._refuse(answer)
+        return answer
+
+    def _reply(self, kind: type[T], path: str, **request: Any) -> T:
+        """Send one request; return the JSON of the response, see `_accepted` and `_decoded`."""
+        return self._decoded(self._accepted(path, **request), kind)
+
+    def _decoded(self, answer: HttpResponse, kind: type[T]) -> T:
+        """Return a response's JSON.
+
+        Raises:
+            EngineUnavailable: it is of another form.
+        """
+        try:
+            return msgspec.json.decode(answer.body, type=kind)
+        except (ValueError, RecursionError) as error:
+            raise self._another_reply() from error
+
+    def _items(self, values: Sequence[Any] | None, kind: type[T]) -> list[T]:
+        """Return the items of a reply as `kind`; those of another form are left out.
+
+        Raises:
+            EngineUnavailable: all of them are of another form.
+        """
+        items: list[T] = []
+        for value in values or ():
+            with suppress(msgspec.ValidationError):
+                items.append(msgspec.convert(value, kind))
+        if values and not items:
+            raise self._another_reply()
+        return items
+
+    def _another_reply(self, expected: str = "results") -> EngineUnavailable:
+        """Return the error for a reply of another form."""
+        return EngineUnavailable(f"{self.who} answered with something else than {expected}; try again later")
+
+    def _key_refused(self, where: str = "") -> InvalidInput:
+        """Return the error for a key that is refused. `where` is the address to get one at, if one is needed."""
+        advice = f" against {where}" if where else ", or leave it out"
+        return InvalidInput(f"{self.who} refuses the key; check {self.key_setting}{advice}")
+
+    def _message(self, answer: HttpResponse) -> str:
+        """Return the text in `message` or `error` of a response that refuses a request, as `shown`; "" for none."""
+        failure = failure_of(answer, _Failure)
+        texts = (text for text in (failure.message, failure.error) if text and isinstance(text, str))
+        return shown(next(texts, ""), self._key)
+
+    def _refuse(self, answer: HttpResponse) -> NoReturn:
+        """Raise the error that a response with another status than 200 means. An engine whose service has errors of
+        its own replaces this.
+
+        Raises:
+            RateLimited, InvalidInput, EngineUnavailable: see `SearchEngine.search`.
+        """
+        self._fail(answer, self._message(answer))
+
+    def _fail(self, answer: HttpResponse, said: str = "", advice: str = "wait a minute") -> NoReturn:
+        """Raise the error that a response without results means. `said` is the message of the service, as `shown`;
+        `advice` is what helps against a rate limit.
+
+        Raises:
+            RateLimited: the service asks for fewer requests (429).
+            EngineUnavailable: all other responses.
+        """
+        if answer.status == 429:
+            raise RateLimited(f"{self.who} asks for fewer requests (HTTP 429); {advice}")
+        if said and not 300 <= answer.status < 400:
+            raise EngineUnavailable(f"{self.who} could not search (HTTP {answer.status}): {said}; try again later")
+        check_status(self.who, answer)
+        raise self._another_reply()
 
 
 def failure_of(answer: HttpResponse, kind: type[T]) -> T:
@@ -130,32 +193,10 @@ def failure_of(answer: HttpResponse, kind: type[T]) -> T:
         return kind()
 
 
-def message_of(answer: HttpResponse, key: str = "") -> str:
-    """Return the text in `message` or `error` of a response that refuses a request, as `shown`; "" for none."""
-    failure = failure_of(answer, _Failure)
-    return shown(next((text for text in (failure.message, failure.error) if text and isinstance(text, str)), ""), key)
-
-
 def shown(text: str | None, key: str = "") -> str:
     """Return a service's message as it is shown: clean, in one line, shortened, and without the key."""
     message = clean(text, MAX_BYTES)  # not shorter: a part of the key would remain
     return shorten(message.replace(key, "…") if key else message, 200).rstrip(".")
-
-
-def refuse(who: str, answer: HttpResponse, said: str = "", advice: str = "wait a minute") -> NoReturn:
-    """Raise the error that a response without results means. `said` is the message of the service, as `shown`;
-    `advice` is what helps against a rate limit.
-
-    Raises:
-        RateLimited: the service asks for fewer requests (429).
-        EngineUnavailable: all other responses.
-    """
-    if answer.status == 429:
-        raise RateLimited(f"{who} asks for fewer requests (HTTP 429); {advice}")
-    if said and not 300 <= answer.status < 400:
-        raise EngineUnavailable(f"{who} could not search (HTTP {answer.status}): {said}; try again later")
-    check_status(who, answer)
-    raise another_reply(who)
 
 
 # Queries -----------------------------------------------------------------------------------------------------------

@@ -18,21 +18,15 @@ from harness.settings import Settings
 from harness.sources.engines.filters import NO_FILTERS, Filters, filters_of
 from harness.sources.engines.json_api import (
     MAX_BODY_CHARS,
+    ApiEngine,
     authors_of,
-    decoded,
     doi_address,
     identified,
-    items_of,
-    key_of,
-    key_refused,
-    message_of,
-    options_of,
     plain,
-    refuse,
     result,
     results,
 )
-from harness.sources.http.request import HttpResponse, ask, base_address, web_address
+from harness.sources.http.request import HttpResponse, web_address
 
 BASE_URL = "https://api.openalex.org"
 MAX_RESULTS = 100
@@ -106,7 +100,7 @@ class _Reply(Struct):
     results: list[Any]
 
 
-class OpenAlex:
+class OpenAlex(ApiEngine):
     """Search titles, abstracts and full texts of scholarly works, most relevant first; at most `MAX_RESULTS`. All words
     of a query must be found. A result's body is the abstract; it is empty where the publisher withholds it.
 
@@ -119,7 +113,8 @@ class OpenAlex:
         InvalidInput: an unknown field, a key of another form, or `base_url` is not an http(s) URL.
     """
 
-    name = "openalex"
+    name, who, where = "openalex", _WHO, "the URL of OpenAlex"
+    key_setting = "openalex_api_key"
 
     def __init__(
         self,
@@ -132,14 +127,10 @@ class OpenAlex:
         base_url: str = BASE_URL,
     ) -> None:
         filters = replace(filters, field=_field_of_research(filters.field))
-        self._url = base_address(base_url, "the URL of OpenAlex")
-        self._key = key_of(api_key, "openalex_api_key")
+        options = {**filters.options, **({"language": language} if language else {})}
+        super().__init__(base_url, BASE_URL, timeout, options, api_key)
         self._headers = {**identified(contact), **({"Authorization": f"Bearer {self._key}"} if self._key else {})}
-        self._timeout = timeout
         self._filters = _filter_parameters(filters, language)
-        self.options = options_of(
-            self._url, BASE_URL, **filters.options, **({"language": language} if language else {})
-        )
 
     def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
         """See `SearchEngine.search`.
@@ -152,22 +143,14 @@ class OpenAlex:
             return []
         limit = min(max_results, MAX_RESULTS)
         parameters = {"search": text, "per_page": str(limit), "select": _SELECTED, **self._filters}
-        url = f"{self._url}/works"
-        answer = ask(_WHO, url, params=parameters, headers=self._headers, timeout=self._timeout)
-        if answer.status != 200:
-            self._refuse(answer)
-        return results(map(_result, items_of(_WHO, decoded(_WHO, answer, _Reply).results, _Work)), limit)
+        found = self._reply(_Reply, "works", params=parameters).results
+        return results(map(_result, self._items(found, _Work)), limit)
 
     def _refuse(self, answer: HttpResponse) -> NoReturn:
-        """Raise the error that a response with another status than 200 means.
-
-        Raises:
-            RateLimited, InvalidInput, EngineUnavailable: see `search`.
-        """
-        said = message_of(answer, self._key)
+        said = self._message(answer)
         if answer.status == 401 or (answer.status == 403 and "api key" in said.lower()):
             if self._key:
-                raise key_refused(_WHO, "openalex_api_key")
+                raise self._key_refused()
             raise InvalidInput(f"{_WHO} asks for an API key; set openalex_api_key, which is free: {_KEY_PAGE}")
         if answer.status in {403, 429}:  # 403 is "slow down", as its documentation says
             wait = answer.headers.get("retry-after", "")
@@ -175,7 +158,7 @@ class OpenAlex:
             advice = "wait until midnight UTC" if today else "wait a minute"
             advice += "" if self._key else f", or set openalex_api_key, which is free: {_KEY_PAGE}"
             raise RateLimited(f"{_WHO} asks for fewer requests (HTTP {answer.status}); {advice}")
-        refuse(_WHO, answer, said)
+        self._fail(answer, said)
 
 
 def _without_operators(query: str) -> str:

@@ -15,22 +15,8 @@ from harness.errors import EngineUnavailable, InvalidInput
 from harness.ports import SearchResult
 from harness.settings import Settings
 from harness.sources.engines.filters import NO_FILTERS, Filters, filters_of
-from harness.sources.engines.json_api import (
-    another_reply,
-    authors_of,
-    decoded,
-    doi_address,
-    items_of,
-    key_of,
-    key_refused,
-    message_of,
-    options_of,
-    plain,
-    refuse,
-    result,
-    results,
-)
-from harness.sources.http.request import HttpResponse, ask, base_address
+from harness.sources.engines.json_api import ApiEngine, authors_of, doi_address, plain, result, results
+from harness.sources.http.request import HttpResponse
 
 BASE_URL = "https://api.semanticscholar.org/graph/v1"
 MAX_RESULTS = 100
@@ -90,7 +76,7 @@ class _Reply(Struct):
     total: Any = None
 
 
-class SemanticScholar:
+class SemanticScholar(ApiEngine):
     """Search papers of all fields, most relevant first; at most `MAX_RESULTS`. A result's body is the abstract; where
     the publisher withholds it, a summary in one sentence.
 
@@ -101,7 +87,8 @@ class SemanticScholar:
         InvalidInput: an unknown field of study, a key of another form, or `base_url` is not an http(s) URL.
     """
 
-    name = "semanticscholar"
+    name, who, where = "semanticscholar", _WHO, "the URL of Semantic Scholar"
+    key_setting = "semanticscholar_api_key"
 
     def __init__(
         self,
@@ -112,11 +99,9 @@ class SemanticScholar:
         base_url: str = BASE_URL,
     ) -> None:
         filters = replace(filters, field=_field_of_study(filters.field))
-        self._url = base_address(base_url, "the URL of Semantic Scholar")
-        self._key = key_of(api_key, "semanticscholar_api_key")
-        self._timeout = timeout
+        super().__init__(base_url, BASE_URL, timeout, filters.options, api_key)
+        self._headers = {"x-api-key": self._key} if self._key else {}
         self._filters = _filter_parameters(filters)
-        self.options = options_of(self._url, BASE_URL, **filters.options)
 
     def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
         """See `SearchEngine.search`.
@@ -130,30 +115,20 @@ class SemanticScholar:
             return []
         limit = min(max_results, MAX_RESULTS)
         parameters = {"query": text, "limit": str(limit), "fields": _FIELDS, **self._filters}
-        headers = {"x-api-key": self._key} if self._key else {}
-        url = f"{self._url}/paper/search"
-        answer = ask(_WHO, url, params=parameters, headers=headers, timeout=self._timeout)
-        if answer.status != 200:
-            self._refuse(answer)
-        reply = decoded(_WHO, answer, _Reply)
+        reply = self._reply(_Reply, "paper/search", params=parameters)
         if reply.data is None and reply.total not in (0, "0"):
-            raise another_reply(_WHO)
-        return results(map(_result, items_of(_WHO, reply.data, _Paper)), limit)
+            raise self._another_reply()
+        return results(map(_result, self._items(reply.data, _Paper)), limit)
 
     def _refuse(self, answer: HttpResponse) -> NoReturn:
-        """Raise the error that a response with another status than 200 means.
-
-        Raises:
-            RateLimited, InvalidInput, EngineUnavailable: see `search`.
-        """
         if answer.status in {401, 403}:
             if self._key:
-                raise key_refused(_WHO, "semanticscholar_api_key")
+                raise self._key_refused()
             raise EngineUnavailable(
                 f"{_WHO} refuses a request without a key (HTTP {answer.status}); set semanticscholar_api_key"
             )
         advice = "wait a minute" if self._key else "wait a minute, or set semanticscholar_api_key"
-        refuse(_WHO, answer, message_of(answer, self._key), advice)
+        self._fail(answer, self._message(answer), advice)
 
 
 def _result(paper: _Paper) -> SearchResult | None:

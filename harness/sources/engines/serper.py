@@ -16,25 +16,12 @@ from harness.core.text import clean, one_line
 from harness.errors import EngineUnavailable
 from harness.ports import SearchResult
 from harness.settings import Settings
-from harness.sources.engines.json_api import (
-    another_reply,
-    decoded,
-    items_of,
-    joined,
-    key_of,
-    key_refused,
-    message_of,
-    options_of,
-    refuse,
-    result,
-    results_of_pages,
-)
-from harness.sources.http.request import HttpResponse, ask, base_address
+from harness.sources.engines.json_api import ApiEngine, joined, result, results_of_pages
+from harness.sources.http.request import HttpResponse
 
 BASE_URL = "https://google.serper.dev"
 MAX_RESULTS = 50
 
-_WHO = "serper.dev"
 _PER_PAGE = 10
 _MAX_QUERY_CHARS = 2_048
 """Limit of Google."""
@@ -67,7 +54,7 @@ class _Reply(Struct, rename="camel"):
     organic: list[Any] | None = None
 
 
-class Serper:
+class Serper(ApiEngine):
     """Search Google, most relevant first; at most `MAX_RESULTS`, from pages of 10. Each page costs one credit. The
     answer that Google shows above its results is the first result, if it names its source.
 
@@ -78,18 +65,17 @@ class Serper:
         InvalidInput: no key or one of another form, or `base_url` is not an http(s) URL.
     """
 
-    name = "serper"
+    name, who, where = "serper", "serper.dev", "the URL of serper.dev"
+    key_setting, key_page = "serper_api_key", "https://serper.dev"
 
     def __init__(
         self, *, api_key: str | None, language: str = "", timeout: float = 10.0, base_url: str = BASE_URL
     ) -> None:
-        self._url = base_address(base_url, "the URL of serper.dev")
-        self._key = key_of(api_key, "serper_api_key", "https://serper.dev")
-        self._timeout = timeout
         code = _CODES.get(language) or tongue_of(language)
         values = {"hl": code, "gl": country_of(language).lower()} if language else {}
         self._locale = {name: value for name, value in values.items() if value}
-        self.options = options_of(self._url, BASE_URL, **self._locale)
+        super().__init__(base_url, BASE_URL, timeout, self._locale, api_key)
+        self._headers = {"X-API-KEY": self._key}
 
     def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
         """See `SearchEngine.search`. If a later page fails, the results until then are returned.
@@ -113,27 +99,23 @@ class Serper:
             RateLimited, InvalidInput, EngineUnavailable: no response, another response, or serper.dev refuses.
         """
         # No `num`: Google has pages of 10 only, and free accounts are refused a larger one.
-        request = {"q": text, "page": number, **self._locale}
-        answer = ask(_WHO, f"{self._url}/search", json=request, headers={"X-API-KEY": self._key}, timeout=self._timeout)
-        if answer.status != 200:
-            self._refuse(answer)
-        reply = decoded(_WHO, answer, _Reply)
+        reply = self._reply(_Reply, "search", json={"q": text, "page": number, **self._locale})
         if reply.organic is None and reply.search_parameters is None:
-            raise another_reply(_WHO)
-        return [_answer(reply.answer_box), *map(_result, items_of(_WHO, reply.organic, _Item))]
+            raise self._another_reply()
+        return [_answer(reply.answer_box), *map(_result, self._items(reply.organic, _Item))]
 
     def _refuse(self, answer: HttpResponse) -> NoReturn:
-        """Raise the error that a response with another status than 200 means. It has a message, no code."""
-        said = message_of(answer, self._key)
+        said = self._message(answer)  # there is no code
         if answer.status == 401 or (answer.status == 403 and "unauthorized" in said.lower()):
-            raise key_refused(_WHO, "serper_api_key", "https://serper.dev/api-keys")
+            raise self._key_refused("https://serper.dev/api-keys")
         if answer.status == 402 or "credits" in said.lower():
-            raise EngineUnavailable(f"{_WHO} has no credits left for this key; buy some, or use another engine")
+            raise EngineUnavailable(f"{self.who} has no credits left for this key; buy some, or use another engine")
         if "free accounts" in said.lower():
             raise EngineUnavailable(
-                f"{_WHO} could not search: {said}; leave out operators like quotation marks and site:, or buy credits"
+                f"{self.who} could not search: {said}; leave out operators like quotation marks and site:, "
+                "or buy credits"
             )
-        refuse(_WHO, answer, said)
+        self._fail(answer, said)
 
 
 def _result(item: _Item) -> SearchResult | None:

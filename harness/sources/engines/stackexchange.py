@@ -17,22 +17,8 @@ from harness.core.locales import tongue_of
 from harness.errors import InvalidInput, RateLimited
 from harness.ports import SearchResult
 from harness.settings import Settings
-from harness.sources.engines.json_api import (
-    decoded,
-    failure_of,
-    items_of,
-    joined,
-    key_of,
-    key_refused,
-    options_of,
-    plain,
-    plain_words,
-    refuse,
-    result,
-    results,
-    shown,
-)
-from harness.sources.http.request import HttpResponse, ask, base_address
+from harness.sources.engines.json_api import ApiEngine, failure_of, joined, plain, plain_words, result, results, shown
+from harness.sources.http.request import HttpResponse
 
 BASE_URL = "https://api.stackexchange.com/2.3"
 SITE = "stackoverflow"
@@ -92,7 +78,7 @@ class _Failure(Struct):
     error_message: str | None = None
 
 
-class StackExchange:
+class StackExchange(ApiEngine):
     """Search the questions of one site, most relevant first; at most `MAX_RESULTS`. A result's body has the texts of
     the question's `MAX_ANSWERS` answers with the most votes, then the question's text. The answers of all questions
     come with one request, which returns the 100 with the most votes.
@@ -105,7 +91,8 @@ class StackExchange:
         InvalidInput: `site` or `api_key` is of another form, or `base_url` is not an http(s) URL.
     """
 
-    name = "stackexchange"
+    name, who, where = "stackexchange", _WHO, "the URL of Stack Exchange's API"
+    key_setting = "stackexchange_key"
 
     def __init__(
         self,
@@ -120,13 +107,10 @@ class StackExchange:
         self._site = site.strip().lower()
         if not _SITE.fullmatch(self._site):
             raise InvalidInput(f"{site[:60]!r} is not a site of {_WHO}; write one like superuser or unix")
-        self._key = key_of(api_key, "stackexchange_key")
-        self._url = base_address(base_url, "the URL of Stack Exchange's API")
-        self._timeout = timeout
+        super().__init__(base_url, BASE_URL, timeout, {"site": self._site}, api_key)
         self._clock = clock
         self._sleep = sleep
         self._paused_until = float("-inf")
-        self.options = options_of(self._url, BASE_URL, site=self._site)
 
     def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
         """See `SearchEngine.search`.
@@ -140,8 +124,8 @@ class StackExchange:
         if (left := self._paused_until - self._clock()) > 0:
             raise RateLimited(f"{_WHO} asks for fewer requests; wait {math.ceil(left)} s")
         limit = min(max_results, MAX_RESULTS)
-        found = self._ask("search/advanced", q=text, sort="relevance", pagesize=str(limit))
-        questions = items_of(_WHO, found.items, _Question)[:limit]
+        found = self._found("search/advanced", q=text, sort="relevance", pagesize=str(limit))
+        questions = self._items(found.items, _Question)[:limit]
         answers = self._answers(questions, found)
         return results((self._result(each, answers.get(each.question_id, ())) for each in questions), limit)
 
@@ -156,9 +140,9 @@ class StackExchange:
         if pause > 0:
             self._sleep(pause)
         path = f"questions/{';'.join(map(str, numbers))}/answers"
-        reply = self._ask(path, sort="votes", pagesize=str(MAX_RESULTS))
+        reply = self._found(path, sort="votes", pagesize=str(MAX_RESULTS))
         texts: dict[int | None, list[str]] = {number: [] for number in numbers}
-        for answer in items_of(_WHO, reply.items, _Answer):
+        for answer in self._items(reply.items, _Answer):
             best = texts.get(answer.question_id, [])
             if len(best) < MAX_ANSWERS and (answer.score or 0) >= 0 and (text := plain(answer.body)):
                 best.append(text)
@@ -174,7 +158,7 @@ class StackExchange:
             site=self._site,
         )
 
-    def _ask(self, path: str, **parameters: str) -> _Reply:
+    def _found(self, path: str, **parameters: str) -> _Reply:
         """Return the reply to one request.
 
         Raises:
@@ -184,10 +168,8 @@ class StackExchange:
         # The API takes a key only as a parameter, so an HTTP library may log it. It is not a secret: it belongs to a
         # program, gives no access to an account, and only raises the quota.
         key = {"key": self._key} if self._key else {}
-        answer = ask(_WHO, f"{self._url}/{path}", params=common | parameters | key, timeout=self._timeout)
-        if answer.status != 200:
-            self._refuse(answer)
-        reply = decoded(_WHO, answer, _Reply)
+        answer = self._accepted(path, params=common | parameters | key)
+        reply = self._decoded(answer, _Reply)
         if reply.items is None:
             self._refuse(answer)
         if reply.backoff:
@@ -195,13 +177,7 @@ class StackExchange:
         return reply
 
     def _refuse(self, answer: HttpResponse) -> NoReturn:
-        """Raise for a response that is not a result.
-
-        https://api.stackexchange.com/docs/error-handling
-
-        Raises:
-            RateLimited, InvalidInput, EngineUnavailable: see `search`.
-        """
+        # https://api.stackexchange.com/docs/error-handling
         failure = failure_of(answer, _Failure)
         said = shown(html.unescape(failure.error_message or failure.error_name or ""), self._key)
         if answer.status == 429 or failure.error_id == 502 or failure.error_name == "throttle_violation":
@@ -209,10 +185,10 @@ class StackExchange:
             more = "" if self._key else ", or set stackexchange_key"
             raise RateLimited(f"{_WHO} asks for fewer requests; {advice}{more}")
         if failure.error_id == 400 and self._key and _KEY_REFUSED.match(said.lower()):
-            raise key_refused(_WHO, "stackexchange_key")
+            raise self._key_refused()
         if failure.error_id == 400 and _SITE_REFUSED.match(said.lower()):
             raise InvalidInput(f"{_WHO} has no site {self._site!r}; write one like superuser or unix")
-        refuse(_WHO, answer, said)
+        self._fail(answer, said)
 
 
 def _date(seconds: int | None) -> str:

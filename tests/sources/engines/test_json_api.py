@@ -12,21 +12,16 @@ from harness.sources.engines.json_api import (
     MAX_AUTHORS_CHARS,
     MAX_BODY_CHARS,
     MAX_KEY_CHARS,
+    ApiEngine,
     authors_of,
     date_of,
-    decoded,
     doi_address,
     doi_of,
     failure_of,
-    items_of,
     joined,
     key_of,
-    key_refused,
-    message_of,
-    options_of,
     plain,
     plain_words,
-    refuse,
     result,
     results,
     results_of_pages,
@@ -43,6 +38,17 @@ class Item(Struct):
 
     title: str | None = None
     number: int | None = None
+
+
+class Service(ApiEngine):
+    """An engine of a service X."""
+
+    name, who, where, key_setting = "x", "X", "the URL of X", "x_api_key"
+
+
+def engine(url: str = "https://x.example", key: str | None = None) -> Service:
+    """Return the engine."""
+    return Service(url, "https://x.example", 1.0, {"since": 2020}, key)
 
 
 def answer(body: bytes = b"", status: int = 400, **headers: str) -> HttpResponse:
@@ -84,16 +90,15 @@ def test_a_key_that_no_header_has_is_refused(value: str) -> None:
 
 def test_a_key_that_the_service_refuses_names_the_setting() -> None:
     """One that is optional may be left out."""
-    assert str(key_refused("X", "x_api_key")) == "X refuses the key; check x_api_key, or leave it out"
-    needed = key_refused("X", "x_api_key", "https://x.example")
+    assert str(engine()._key_refused()) == "X refuses the key; check x_api_key, or leave it out"
+    needed = engine()._key_refused("https://x.example")
     assert str(needed) == "X refuses the key; check x_api_key against https://x.example"
 
 
 def test_an_address_that_is_not_the_default_is_an_option() -> None:
     """The default is none."""
-    assert options_of("https://a.example", "https://a.example", since=2020) == {"since": 2020}
-    changed = options_of("https://b.example", "https://a.example", since=2020)
-    assert changed == {"since": 2020, "base_url": "https://b.example"}
+    assert engine().options == engine("https://X.example/").options == {"since": 2020}
+    assert engine("https://b.example").options == {"since": 2020, "base_url": "https://b.example"}
 
 
 # Replies -----------------------------------------------------------------------------------------------------------
@@ -103,16 +108,16 @@ def test_an_address_that_is_not_the_default_is_an_option() -> None:
 def test_a_reply_of_another_form_is_a_failure(body: bytes) -> None:
     """As an error it is an empty one."""
     with pytest.raises(EngineUnavailable, match="X answered with something else than results; try again later"):
-        decoded("X", answer(body, 200), Item)
+        engine()._decoded(answer(body, 200), Item)
     assert failure_of(answer(body), Item) == Item()
 
 
 def test_items_of_another_form_are_left_out() -> None:
     """If all are, that is a failure; no items are none."""
-    assert items_of("X", [None, 5, {"title": 7}, {"title": "A"}, {}], Item) == [Item("A"), Item()]
-    assert items_of("X", [], Item) == items_of("X", None, Item) == []
+    assert engine()._items([None, 5, {"title": 7}, {"title": "A"}, {}], Item) == [Item("A"), Item()]
+    assert engine()._items([], Item) == engine()._items(None, Item) == []
     with pytest.raises(EngineUnavailable, match="X answered with something else than results"):
-        items_of("X", ["x", {"number": "1"}], Item)
+        engine()._items(["x", {"number": "1"}], Item)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +135,7 @@ def test_items_of_another_form_are_left_out() -> None:
 )
 def test_the_message_of_an_error_is_a_text(body: bytes, message: str) -> None:
     """The text is that of `message`, else of `error`."""
-    assert message_of(answer(body)) == message
+    assert engine()._message(answer(body)) == message
 
 
 @pytest.mark.parametrize(
@@ -169,7 +174,7 @@ def test_a_long_message_is_shortened() -> None:
 def test_a_refusal_says_what_happened(status: int, said: str, kind: type[Exception], words: str) -> None:
     """The service's message is not shown for a redirect or a rate limit."""
     with pytest.raises(kind, match=words):
-        refuse("X", answer(status=status, location="https://x.example/a"), said, "set x")
+        engine()._fail(answer(status=status, location="https://x.example/a"), said, "set x")
 
 
 # Queries -----------------------------------------------------------------------------------------------------------
