@@ -15,7 +15,9 @@ from harness.errors import EngineUnavailable, InvalidInput, RateLimited
 from harness.ports import SearchResult
 from harness.settings import Settings
 from harness.sources.engines.filters import NO_FILTERS, Filters, filters_of
-from harness.sources.engines.json_api import ApiEngine, authors_of, result, results, shown
+from harness.sources.engines.json_api import ApiEngine, shown
+from harness.sources.engines.result_fields import authors_of, result
+from harness.sources.engines.result_lists import results
 from harness.sources.engines.xml_reply import parsed
 from harness.sources.http.request import HttpResponse, check_status
 

@@ -15,7 +15,9 @@ from harness.core.text import clean
 from harness.errors import EngineUnavailable
 from harness.ports import SearchResult
 from harness.settings import Settings
-from harness.sources.engines.json_api import ApiEngine, failure_of, joined, plain, result, results_of_pages, shown
+from harness.sources.engines.json_api import ApiEngine, failure_of, shown
+from harness.sources.engines.result_fields import joined, plain, result
+from harness.sources.engines.result_lists import results_of_pages
 from harness.sources.http.request import HttpResponse
 
 BASE_URL = "https://api.search.brave.com/res/v1"

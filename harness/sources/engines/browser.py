@@ -16,10 +16,11 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from harness.core.keys import MAX_QUERY_CHARS
 from harness.core.locales import DEFAULT_REGION, region_of
 from harness.core.text import clean, one_line
-from harness.errors import EngineUnavailable, InvalidInput, RateLimited, SearchError
+from harness.errors import EngineUnavailable, InvalidInput, RateLimited
 from harness.ports import SearchResult
 from harness.settings import Settings
 from harness.settings.extras import require_extra
+from harness.sources.engines.result_lists import results_of_pages
 from harness.sources.http.request import base_address, origin, web_address
 
 BASE_URL = "https://html.duckduckgo.com/html"
@@ -88,10 +89,18 @@ class Browser:
         """See `SearchEngine.search`. If a later page fails, the results until then are returned."""
         command = self._command()
         require_extra("browser")
+        until = time.monotonic() + self._timeout
+        address = f"{self._url}/?{urlencode({'q': clean(query, MAX_QUERY_CHARS), **self._parameters})}"
+        with self._translated(), self._window(command, until) as window:
+            return results_of_pages(self._pages(window, address, until), max_results)
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        """Raise playwright's errors as ours."""
         from playwright.sync_api import Error, TimeoutError  # noqa: A004 - playwright's own name for it
 
         try:
-            return self._search(command, query, max_results)
+            yield
         except TimeoutError as error:
             raise EngineUnavailable(
                 f"the browser had no result page within {self._timeout:g} s; check the network, "
@@ -103,29 +112,19 @@ class Browser:
                 f"the browser failed ({reason}); check the network, or use --engine corpus:PATH"
             ) from error
 
-    def _search(self, command: str | None, query: str, max_results: int) -> list[SearchResult]:
-        from playwright.sync_api import Error
-
-        until = time.monotonic() + self._timeout
-        address = f"{self._url}/?{urlencode({'q': clean(query, MAX_QUERY_CHARS), **self._parameters})}"
-        found: dict[str, SearchResult] = {}
-        with self._window(command, until) as window:
-            answer = window.goto(address, timeout=_left(until), wait_until="domcontentloaded")
-            for number in range(1, MAX_PAGES + 1):
-                before = len(found)
-                try:
-                    page = self._page(window, answer, until)
-                    for result in results_of(page):
-                        found.setdefault(result["href"], result)
-                    further = before < len(found) < max_results and number < MAX_PAGES and 'value="Next"' in page
-                    if not further:
-                        break
-                    answer = _next(window, until)
-                except (Error, SearchError):
-                    if not found:
-                        raise
-                    break  # a later page was refused; keep the results so far
-        return list(found.values())[:max_results]
+    def _pages(self, window: Any, address: str, until: float) -> Iterator[list[SearchResult]]:
+        """Yield the results of each page, until there is no next one."""
+        for number in range(MAX_PAGES):
+            with self._translated():
+                answer = (
+                    _next(window, until)
+                    if number
+                    else window.goto(address, timeout=_left(until), wait_until="domcontentloaded")
+                )
+                page = self._page(window, answer, until)
+            yield results_of(page)
+            if 'value="Next"' not in page:
+                return
 
     def _page(self, window: Any, answer: Any, until: float) -> str:
         """Return the HTML of the page in the window, at most `MAX_PAGE_CHARS` of it."""

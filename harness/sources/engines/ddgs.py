@@ -14,6 +14,7 @@ from harness.core.text import clean
 from harness.errors import EngineUnavailable, InvalidInput, RateLimited, SearchError
 from harness.ports import SearchResult
 from harness.settings import Settings
+from harness.sources.engines.result_lists import results_of_pages
 from harness.sources.http.request import web_address
 
 DEFAULTS: Mapping[str, Any] = {
@@ -56,15 +57,10 @@ class DuckDuckGo:
         proxy: str | None = None,
         timeout: float = 10.0,
     ) -> None:
-        chosen = {
-            "backends": tuple(backends),
-            "region": region,
-            "safesearch": safesearch,
-            "timelimit": timelimit,
-        }
-        self.options: Mapping[str, Any] = {name: value for name, value in chosen.items() if value != DEFAULTS[name]}
         self._backends = tuple(backends)
         self._arguments = {"region": region, "safesearch": safesearch, "timelimit": timelimit}
+        chosen = {"backends": self._backends, **self._arguments}
+        self.options: Mapping[str, Any] = {name: value for name, value in chosen.items() if value != DEFAULTS[name]}
         self._proxy = proxy
         self._timeout = timeout
 
@@ -78,27 +74,12 @@ class DuckDuckGo:
         failures: list[SearchError] = []
         for backend in self._backends:
             try:
-                return self._ask(backend, query, max_results)
+                source = self._observed(backend)
+                pages = (self._page(source, query, page) for page in range(1, MAX_PAGES + 1))
+                return results_of_pages(pages, max_results)
             except SearchError as error:
                 failures.append(error)
         raise failures[0]
-
-    def _ask(self, backend: str, query: str, max_results: int) -> list[SearchResult]:
-        """Return up to `max_results` results of one backend, page after page until one has no new results."""
-        source = self._observed(backend)
-        results: dict[str, SearchResult] = {}
-        for page in range(1, MAX_PAGES + 1):
-            before = len(results)
-            try:
-                for result in self._page(source, query, page):
-                    results.setdefault(result["href"], result)
-            except SearchError:
-                if not results:
-                    raise
-                break  # a later page was refused; keep the results so far
-            if len(results) >= max_results or len(results) == before:
-                break
-        return list(results.values())[:max_results]
 
     def _page(self, source: Any, query: str, page: int) -> list[SearchResult]:
         from ddgs.exceptions import DDGSException, TimeoutException

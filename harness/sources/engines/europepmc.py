@@ -11,11 +11,13 @@ from urllib.parse import quote
 from msgspec import Struct
 
 from harness.core.text import STOP_WORDS, clean, one_line
-from harness.errors import EngineUnavailable, RateLimited
+from harness.errors import RateLimited
 from harness.ports import SearchResult
 from harness.settings import Settings
 from harness.sources.engines.filters import NO_FILTERS, Filters, filters_of
-from harness.sources.engines.json_api import ApiEngine, authors_of, plain, result, results, shown
+from harness.sources.engines.json_api import ApiEngine, shown
+from harness.sources.engines.result_fields import authors_of, plain, result
+from harness.sources.engines.result_lists import results
 from harness.sources.http.request import HttpResponse, check_status
 
 BASE_URL = "https://www.ebi.ac.uk/europepmc/webservices/rest"
@@ -143,11 +145,7 @@ class EuropePmc(ApiEngine):
             RateLimited: status 429, or an error that says so.
             EngineUnavailable: another status, an error, or something else than results.
         """
-        try:
-            reply = self._decoded(answer, _Reply)
-        except EngineUnavailable:
-            check_status(self.who, answer)
-            raise
+        reply = self._decoded(answer, _Reply)
         if reply.err_msg is not None and answer.status != 429:
             said = shown(reply.err_msg)
             if "too many requests" in said.lower() or "rate limit" in said.lower():

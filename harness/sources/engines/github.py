@@ -15,7 +15,9 @@ from harness.errors import EngineUnavailable, InvalidInput, RateLimited
 from harness.ports import SearchResult
 from harness.settings import Settings
 from harness.sources.engines.filters import NO_FILTERS, Filters, filters_of
-from harness.sources.engines.json_api import ApiEngine, failure_of, joined, plain_words, result, results, shown
+from harness.sources.engines.json_api import ApiEngine, failure_of, plain_words, shown
+from harness.sources.engines.result_fields import joined, result
+from harness.sources.engines.result_lists import results
 from harness.sources.http.request import HttpResponse
 
 BASE_URL = "https://api.github.com"

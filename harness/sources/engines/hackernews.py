@@ -14,7 +14,9 @@ from harness.core.text import clean, one_line
 from harness.ports import SearchResult
 from harness.settings import Settings
 from harness.sources.engines.filters import NO_FILTERS, Filters, filters_of
-from harness.sources.engines.json_api import ApiEngine, plain, result, results
+from harness.sources.engines.json_api import ApiEngine
+from harness.sources.engines.result_fields import plain, result
+from harness.sources.engines.result_lists import results
 
 BASE_URL = "https://hn.algolia.com/api/v1"
 MAX_RESULTS = 100

@@ -1,26 +1,17 @@
-"""Shared parts of the engines of services with an API: their base with requests, replies and errors, the words of a
-query, and the fields of a result.
-"""
+"""Base of the engines of services with an API: keys, requests, replies and errors, and the words of a query."""
 
-import html
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NoReturn, TypeVar
-from urllib.parse import quote
 
 import msgspec
 from msgspec import Struct
 
-from harness.core.authors import OTHERS, author_line
 from harness.core.text import clean, one_line, shorten
-from harness.errors import EngineUnavailable, InvalidInput, RateLimited, SearchError
-from harness.ports import SearchResult
-from harness.sources.http.request import MAX_BYTES, HttpResponse, ask, base_address, check_status, web_address
+from harness.errors import EngineUnavailable, InvalidInput, RateLimited
+from harness.sources.http.request import MAX_BYTES, HttpResponse, ask, base_address, check_status
 
-MAX_TITLE_CHARS = 500
-MAX_BODY_CHARS = 10_000
-MAX_AUTHORS_CHARS = 300
 MAX_KEY_CHARS = 500
 
 T = TypeVar("T")
@@ -28,24 +19,6 @@ T = TypeVar("T")
 _KEY = re.compile(rf"[!-~]{{1,{MAX_KEY_CHARS}}}")
 _WORD = re.compile(r"\w[\w.+#'’-]*")
 _OPERATORS = frozenset({"and", "or", "not"})
-
-_MAX_MARKUP_CHARS = 4 * MAX_BODY_CHARS
-_TAG = re.compile(r"</?[A-Za-z!?][^<>]{0,1000}>")
-_CUT_TAG = re.compile(r"<(?:/?[A-Za-z][^<>]{0,1000}|[!?][^<>]{0,1000}|/)?\Z")
-_BLOCK = re.compile(
-    r"</?(?:p|div|li|ul|ol|pre|br|h[1-6]|blockquote|jats:(?:p|title|sec|list|list-item))\b[^<>]{0,1000}>",
-    re.IGNORECASE,
-)
-_RAISED = re.compile(r"(?<=[0-9])<(?:jats:)?sup\b[^<>]{0,1000}>", re.IGNORECASE)
-_ESCAPED_TAG = re.compile(
-    r"&lt;(/?(?:p|br|div|span|i|b|em|strong|sub|sup|ul|ol|li)(?:\s[a-z-]{1,30}=[^<>]{0,200}?)?\s?/?)&gt;",
-    re.IGNORECASE,
-)
-_EMPTY_LINES = re.compile(r"\n(?:[^\S\n]*\n)+")
-
-_DATE = re.compile(r"(1[5-9]|20)[0-9]{2}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?")
-_DOI = re.compile(r"(?:https?://(?:dx\.)?doi\.org/|doi:\s?)?(10\.[0-9]{4,9}/\S{1,200})", re.IGNORECASE)
-_DOI_IN_TEXT = re.compile(r'10\.[0-9]{4,9}/[^\s"<>]{0,199}[^\s"<>.,;)]')
 
 
 class _Failure(Struct):
@@ -124,11 +97,12 @@ class ApiEngine:
         """Return a response's JSON.
 
         Raises:
-            EngineUnavailable: it is of another form.
+            RateLimited, EngineUnavailable: it is of another form; the error is that of its status, if it is not 200.
         """
         try:
             return msgspec.json.decode(answer.body, type=kind)
         except (ValueError, RecursionError) as error:
+            check_status(self.who, answer)
             raise self._another_reply() from error
 
     def _items(self, values: Sequence[Any] | None, kind: type[T]) -> list[T]:
@@ -214,116 +188,3 @@ def plain_words(query: str, limit: int, fillers: Collection[str] = ()) -> str:
     if len(text) <= limit:
         return text
     return text[: limit + 1].rpartition(" ")[0] or text[:limit]
-
-
-# Results -----------------------------------------------------------------------------------------------------------
-
-
-def result(title: str | None, href: str | None, body: str | None, **about: str | None) -> SearchResult | None:
-    """Return a result with clean fields, `None` without a web address. `about` are the other fields of `SearchResult`;
-    those that are empty or of another form are left out.
-    """
-    address = web_address(href)
-    if not address:
-        return None
-    text = clean(_with_line_feeds(body or ""), MAX_BODY_CHARS)
-    made = SearchResult(title=one_line(clean(title, MAX_TITLE_CHARS)) or address, href=address, body=text)
-    checked = {
-        "date": date_of(about.get("date")),
-        "authors": _bounded_authors(about.get("authors")),
-        "site": one_line(clean(about.get("site"), 200)),
-        "doi": doi_of(about.get("doi")),
-        "full_text": web_address(about.get("full_text")),
-    }
-    for name, value in checked.items():
-        if value:
-            made[name] = value  # type: ignore[literal-required]  # names of SearchResult
-    return made
-
-
-def results(found: Iterable[SearchResult | None], limit: int) -> list[SearchResult]:
-    """Return up to `limit` results, each address once."""
-    by_address: dict[str, SearchResult] = {}
-    for each in found:
-        if each is not None:
-            by_address.setdefault(each["href"], each)
-    return list(by_address.values())[:limit]
-
-
-def results_of_pages(pages: Iterable[Iterable[SearchResult | None]], limit: int) -> list[SearchResult]:
-    """Return up to `limit` results from pages, until one has nothing new. If a later page fails, the results until
-    then are returned.
-
-    Raises:
-        SearchError: there is no result before the page that fails.
-    """
-    found: list[SearchResult] = []
-    try:
-        for page in pages:
-            before, found = len(found), results([*found, *page], limit)
-            if len(found) in {before, limit}:
-                break
-    except SearchError:
-        if not found:
-            raise
-    return found
-
-
-def authors_of(names: Iterable[str | None]) -> str:
-    """Return the first names in one line, see `author_line`."""
-    clean_names = [one_line(clean(name, 100)) for name in names]
-    return author_line([name for name in clean_names if name])
-
-
-def joined(texts: Iterable[str | None]) -> str:
-    """Return the texts that are not empty, each once, with an empty line between them."""
-    stripped = ((text or "").strip("\r\n") for text in texts)
-    return "\n\n".join(dict.fromkeys(text for text in stripped if text.strip()))
-
-
-def plain(markup: str | None) -> str:
-    """Return the text of HTML or JATS. Paragraphs stay apart, code keeps its indentation, and 10<sup>6</sup> becomes
-    10^6, not 106. HTML that is escaped inside JATS loses its tags too.
-    """
-    text = markup or ""
-    if len(text) > _MAX_MARKUP_CHARS:
-        text = _CUT_TAG.sub("", text[:_MAX_MARKUP_CHARS])
-    if "<jats:" in text:
-        text, tags = _ESCAPED_TAG.subn(r"<\1>", text)
-        text = text.replace("&amp;", "&") if tags else text  # escaped HTML has its own signs escaped twice
-    text = _TAG.sub("", _BLOCK.sub("\n\n", _RAISED.sub("^", text)))
-    return _EMPTY_LINES.sub("\n\n", _with_line_feeds(html.unescape(text))).strip()
-
-
-def date_of(text: str | None) -> str:
-    """Return the date (YYYY, YYYY-MM or YYYY-MM-DD) with which `text` begins, "" if there is none."""
-    found = _DATE.match((text or "").strip())
-    return found[0] if found else ""
-
-
-def doi_of(text: str | None) -> str:
-    """Return the DOI that `text` is, alone or as an address, else the first one in it, in lower case; "" for none."""
-    cleaned = clean(text, 500)
-    if whole := _DOI.fullmatch(cleaned):
-        return whole[1].lower()
-    found = _DOI_IN_TEXT.search(cleaned)
-    return found[0].lower() if found else ""
-
-
-def doi_address(doi: str | None) -> str:
-    """Return the web address of a DOI, "" for a text that is not one and nothing else."""
-    whole = _DOI.fullmatch(clean(doi, 500))
-    return f"https://doi.org/{quote(whole[1].lower(), safe='/():;,')}" if whole else ""
-
-
-def _bounded_authors(text: str | None) -> str:
-    line = one_line(clean(text, 2 * MAX_AUTHORS_CHARS))
-    ending = OTHERS if line.endswith(OTHERS) else ""
-    if len(line) <= MAX_AUTHORS_CHARS:
-        return line
-    return line[: MAX_AUTHORS_CHARS - len(ending)].rstrip(" ,") + ending
-
-
-def _with_line_feeds(text: str) -> str:
-    """Return a text with the line ends of this program; a text from a browser has others."""
-    return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -16,16 +16,9 @@ from harness.errors import InvalidInput, RateLimited
 from harness.ports import SearchResult
 from harness.settings import Settings
 from harness.sources.engines.filters import NO_FILTERS, Filters, filters_of
-from harness.sources.engines.json_api import (
-    MAX_BODY_CHARS,
-    ApiEngine,
-    authors_of,
-    doi_address,
-    identified,
-    plain,
-    result,
-    results,
-)
+from harness.sources.engines.json_api import ApiEngine, identified
+from harness.sources.engines.result_fields import MAX_BODY_CHARS, authors_of, doi_address, plain, result
+from harness.sources.engines.result_lists import results
 from harness.sources.http.request import HttpResponse, web_address
 
 BASE_URL = "https://api.openalex.org"

@@ -12,9 +12,10 @@ from msgspec import Struct
 from harness.core.keys import MAX_QUERY_CHARS, canonical_url
 from harness.core.locales import ANY
 from harness.core.text import clean, one_line, shorten
-from harness.errors import EngineUnavailable, InvalidInput, SearchError
+from harness.errors import EngineUnavailable, InvalidInput
 from harness.ports import SearchResult
 from harness.settings import Settings
+from harness.sources.engines.result_lists import results_of_pages
 from harness.sources.http.request import HttpResponse, ask, base_address, check_status, login_of, web_address
 
 DEFAULTS: Mapping[str, Any] = {
@@ -88,26 +89,15 @@ class Searxng:
 
     def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
         """See `SearchEngine.search`. If a later page fails, the results until then are returned."""
-        found: dict[str, SearchResult] = {}
-        for number in range(1, MAX_PAGES + 1):
-            before = len(found)
-            try:
-                page = self._page(query, number)
-            except SearchError:
-                if not found:
-                    raise
-                break
-            for result in page.results:
-                if address := web_address(result.url):
-                    title, body = one_line(clean(result.title, 500)), clean(result.content, 5_000)
-                    found.setdefault(canonical_url(address), SearchResult(title=title, href=address, body=body))
-            if not found and page.unresponsive_engines:
-                raise _all_failed(page)
-            if len(found) >= max_results or len(found) == before:
-                break
-        return list(found.values())[:max_results]
+        pages = (self._page(query, number) for number in range(1, MAX_PAGES + 1))
+        return results_of_pages(pages, max_results, same=canonical_url)
 
-    def _page(self, query: str, number: int) -> _Page:
+    def _page(self, query: str, number: int) -> list[SearchResult]:
+        """Return the results on one page, from 1.
+
+        Raises:
+            RateLimited, EngineUnavailable: no page, or one without results whose engines failed.
+        """
         who = f"the SearXNG instance {self._url}"
         params = {"q": clean(query, MAX_QUERY_CHARS), "pageno": str(number), **self._parameters}
         answer = ask(who, f"{self._url}/search", params=params, login=self._login, timeout=self._timeout)
@@ -117,7 +107,15 @@ class Searxng:
                 "add json to search.formats in its settings.yml (formats: [html, json])"
             )
         check_status(who, answer)
-        return _decoded(who, answer)
+        page = _decoded(who, answer)
+        found = [
+            SearchResult(title=one_line(clean(each.title, 500)), href=address, body=clean(each.content, 5_000))
+            for each in page.results
+            if (address := web_address(each.url))
+        ]
+        if not found and page.unresponsive_engines:
+            raise _all_failed(page)
+        return found
 
 
 def _decoded(who: str, answer: HttpResponse) -> _Page:

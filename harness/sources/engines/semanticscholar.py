@@ -15,7 +15,9 @@ from harness.errors import EngineUnavailable, InvalidInput
 from harness.ports import SearchResult
 from harness.settings import Settings
 from harness.sources.engines.filters import NO_FILTERS, Filters, filters_of
-from harness.sources.engines.json_api import ApiEngine, authors_of, doi_address, plain, result, results
+from harness.sources.engines.json_api import ApiEngine
+from harness.sources.engines.result_fields import authors_of, doi_address, plain, result
+from harness.sources.engines.result_lists import results
 from harness.sources.http.request import HttpResponse
 
 BASE_URL = "https://api.semanticscholar.org/graph/v1"

@@ -16,7 +16,9 @@ from harness.core.text import clean, one_line
 from harness.errors import EngineUnavailable
 from harness.ports import SearchResult
 from harness.settings import Settings
-from harness.sources.engines.json_api import ApiEngine, joined, result, results_of_pages
+from harness.sources.engines.json_api import ApiEngine
+from harness.sources.engines.result_fields import joined, result
+from harness.sources.engines.result_lists import results_of_pages
 from harness.sources.http.request import HttpResponse
 
 BASE_URL = "https://google.serper.dev"

@@ -17,7 +17,9 @@ from harness.core.locales import tongue_of
 from harness.errors import InvalidInput, RateLimited
 from harness.ports import SearchResult
 from harness.settings import Settings
-from harness.sources.engines.json_api import ApiEngine, failure_of, joined, plain, plain_words, result, results, shown
+from harness.sources.engines.json_api import ApiEngine, failure_of, plain_words, shown
+from harness.sources.engines.result_fields import joined, plain, result
+from harness.sources.engines.result_lists import results
 from harness.sources.http.request import HttpResponse
 
 BASE_URL = "https://api.stackexchange.com/2.3"

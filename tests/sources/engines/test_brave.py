@@ -15,7 +15,7 @@ from harness.errors import EngineUnavailable, HarnessError, InvalidInput, RateLi
 from harness.ports import SearchResult
 from harness.settings import Settings
 from harness.sources.engines.brave import MAX_RESULTS, Brave, from_settings
-from harness.sources.engines.json_api import MAX_BODY_CHARS, MAX_TITLE_CHARS
+from harness.sources.engines.result_fields import MAX_BODY_CHARS, MAX_TITLE_CHARS
 
 KEY = "BSA-0123456789abcdef"
 

@@ -13,7 +13,7 @@ from harness.errors import EngineUnavailable, InvalidInput, RateLimited
 from harness.settings import Settings
 from harness.sources.engines.crossref import MAX_RESULTS, Crossref
 from harness.sources.engines.filters import Filters, filters_of
-from harness.sources.engines.json_api import MAX_BODY_CHARS
+from harness.sources.engines.result_fields import MAX_BODY_CHARS
 from harness.sources.from_settings import Sources
 
 ABSTRACT = """<jats:title>Abstract</jats:title>

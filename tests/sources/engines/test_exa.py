@@ -16,7 +16,7 @@ from harness.ports import SearchResult
 from harness.settings import Settings
 from harness.sources.engines.exa import MAX_RESULTS, MAX_TEXT_CHARS, Exa, from_settings
 from harness.sources.engines.filters import Filters
-from harness.sources.engines.json_api import MAX_BODY_CHARS, MAX_TITLE_CHARS
+from harness.sources.engines.result_fields import MAX_BODY_CHARS, MAX_TITLE_CHARS
 
 KEY = "0123abcd-4567-89ef-0123-456789abcdef"
 

@@ -13,7 +13,7 @@ from harness.errors import EngineUnavailable, HarnessError, InvalidInput, RateLi
 from harness.settings import Settings
 from harness.sources.engines.filters import Filters
 from harness.sources.engines.github import MAX_RESULTS, GitHub, from_settings
-from harness.sources.engines.json_api import MAX_BODY_CHARS
+from harness.sources.engines.result_fields import MAX_BODY_CHARS
 
 TOKEN = "ghp_0123456789abcdefghij0123456789abcdef"  # noqa: S105 - of no account
 PATHS = {"code": "/search/code", "discussions": "/graphql", "repositories": "/search/repositories"}

@@ -16,7 +16,7 @@ from harness.ports import SearchResult
 from harness.settings import Settings
 from harness.sources.engines.filters import Filters
 from harness.sources.engines.hackernews import MAX_RESULTS, HackerNews, from_settings
-from harness.sources.engines.json_api import MAX_BODY_CHARS, MAX_TITLE_CHARS
+from harness.sources.engines.result_fields import MAX_BODY_CHARS, MAX_TITLE_CHARS
 
 
 def story(number: int = 1, **fields: Any) -> dict[str, Any]:

@@ -8,25 +8,19 @@ from msgspec import Struct
 
 from harness.errors import EngineUnavailable, InvalidInput, RateLimited
 from harness.ports import SearchResult
-from harness.sources.engines.json_api import (
+from harness.sources.engines.json_api import MAX_KEY_CHARS, ApiEngine, failure_of, key_of, plain_words, shown
+from harness.sources.engines.result_fields import (
     MAX_AUTHORS_CHARS,
     MAX_BODY_CHARS,
-    MAX_KEY_CHARS,
-    ApiEngine,
     authors_of,
     date_of,
     doi_address,
     doi_of,
-    failure_of,
     joined,
-    key_of,
     plain,
-    plain_words,
     result,
-    results,
-    results_of_pages,
-    shown,
 )
+from harness.sources.engines.result_lists import results, results_of_pages
 from harness.sources.http.request import HttpResponse
 
 KEY = "k3y-of-a-service"

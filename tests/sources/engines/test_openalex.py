@@ -13,8 +13,8 @@ from werkzeug import Request, Response
 from harness.errors import EngineUnavailable, InvalidInput, RateLimited
 from harness.settings import Settings
 from harness.sources.engines.filters import Filters, filters_of
-from harness.sources.engines.json_api import MAX_BODY_CHARS
 from harness.sources.engines.openalex import FIELDS, MAX_RESULTS, OpenAlex, from_settings
+from harness.sources.engines.result_fields import MAX_BODY_CHARS
 from harness.sources.from_settings import Sources
 
 KEY = "k3y-of-openalex"

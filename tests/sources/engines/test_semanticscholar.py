@@ -16,7 +16,7 @@ from harness.errors import EngineUnavailable, HarnessError, InvalidInput, RateLi
 from harness.ports import SearchResult
 from harness.settings import Settings
 from harness.sources.engines.filters import Filters
-from harness.sources.engines.json_api import MAX_BODY_CHARS, MAX_TITLE_CHARS
+from harness.sources.engines.result_fields import MAX_BODY_CHARS, MAX_TITLE_CHARS
 from harness.sources.engines.semanticscholar import FIELDS_OF_STUDY, MAX_RESULTS, SemanticScholar, from_settings
 
 KEY = "S2-0123456789abcdef"

@@ -14,7 +14,7 @@ from werkzeug import Request, Response
 from harness.errors import EngineUnavailable, HarnessError, InvalidInput, RateLimited
 from harness.ports import SearchResult
 from harness.settings import Settings
-from harness.sources.engines.json_api import MAX_BODY_CHARS, MAX_TITLE_CHARS
+from harness.sources.engines.result_fields import MAX_BODY_CHARS, MAX_TITLE_CHARS
 from harness.sources.engines.serper import MAX_RESULTS, Serper, from_settings
 
 KEY = "0123456789abcdef0123456789abcdef"

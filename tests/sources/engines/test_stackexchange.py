@@ -13,7 +13,7 @@ from werkzeug import Request, Response
 
 from harness.errors import EngineUnavailable, InvalidInput, RateLimited
 from harness.settings import Settings
-from harness.sources.engines.json_api import MAX_BODY_CHARS
+from harness.sources.engines.result_fields import MAX_BODY_CHARS
 from harness.sources.engines.stackexchange import MAX_RESULTS, MAX_WAIT, StackExchange, from_settings
 from tests.fakes import FakeClock
 
