@@ -7,7 +7,7 @@ a long query fits.
 import re
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -18,8 +18,9 @@ from harness.core.text import clean, one_line, shorten
 from harness.errors import EngineUnavailable, InvalidInput, RateLimited
 from harness.ports import SearchResult
 from harness.settings import Settings
+from harness.sources.engines.json_api import ApiEngine, shown
 from harness.sources.engines.xml_reply import parsed
-from harness.sources.http.request import ask, base_address, check_status
+from harness.sources.http.request import check_status
 from harness.storage.forks import free_in_child
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class _Search(Struct):
     esearchresult: _Found
 
 
-class PubMed:
+class PubMed(ApiEngine):
     """Search the abstracts of biomedical papers and books, most relevant first; at most `MAX_RESULTS`.
 
     A result's body has the place and year of publication and the PMID, then the abstract with empty lines between its
@@ -64,7 +65,7 @@ class PubMed:
         InvalidInput: `base_url` is not an http(s) URL.
     """
 
-    name = "pubmed"
+    name, who, where = "pubmed", "PubMed", "the URL of the E-utilities"
 
     def __init__(
         self,
@@ -77,13 +78,11 @@ class PubMed:
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], object] = time.sleep,
     ) -> None:
-        self._url = base_address(base_url, "the URL of the E-utilities")
-        self.options: Mapping[str, Any] = {} if self._url == BASE_URL else {"base_url": self._url}
+        super().__init__(base_url, BASE_URL, timeout, {})
         self._identity = (
             {"tool": tool} | ({"email": email} if email else {}) | ({"api_key": api_key} if api_key else {})
         )
-        self._api_key = api_key
-        self._timeout = timeout
+        self._key = api_key or ""
         self._pace = _Pace(1 / (PER_SECOND_WITH_KEY if api_key else PER_SECOND), clock, sleep)
 
     def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
@@ -95,7 +94,7 @@ class PubMed:
         pmids = self._find(query, min(max_results, MAX_RESULTS))
         if not pmids:
             return []
-        fetched = _read(self._ask("efetch", id=",".join(pmids), rettype="abstract", retmode="xml"))
+        fetched = _read(self._called("efetch", id=",".join(pmids), rettype="abstract", retmode="xml"))
         if not any(pmid in fetched for pmid in pmids):
             raise EngineUnavailable("PubMed found papers but sent none of them; try again later")
         return [fetched[pmid] for pmid in pmids if pmid in fetched]
@@ -103,7 +102,7 @@ class PubMed:
     def _find(self, query: str, retmax: int) -> list[str]:
         """Return the PMIDs of the papers found, best first."""
         term = clean(query, MAX_QUERY_CHARS)
-        answer = self._ask("esearch", term=term, retmax=str(retmax), sort="relevance", retmode="json")
+        answer = self._called("esearch", term=term, retmax=str(retmax), sort="relevance", retmode="json")
         try:
             found = msgspec.json.decode(answer, type=_Search).esearchresult
         except (ValueError, RecursionError) as error:
@@ -111,12 +110,14 @@ class PubMed:
         failures = [found.error] if found.error else []
         failures += [text for kind, texts in found.errorlist.items() if kind not in _NOT_FAILURES for text in texts]
         if failures:
-            raise EngineUnavailable(f"PubMed could not search: {self._shown('; '.join(failures))}; try again later")
+            raise EngineUnavailable(
+                f"PubMed could not search: {shown('; '.join(failures), self._key)}; try again later"
+            )
         if not all(_PMID.fullmatch(pmid) for pmid in found.idlist) or (found.count != "0" and not found.idlist):
             raise EngineUnavailable("PubMed answered with something other than a list of papers")
         return list(dict.fromkeys(found.idlist))[:retmax]
 
-    def _ask(self, utility: str, **parameters: str) -> bytes:
+    def _called(self, utility: str, **parameters: str) -> bytes:
         """Wait for the next turn, call one utility and return its response.
 
         Raises:
@@ -124,19 +125,15 @@ class PubMed:
         """
         self._pace.wait()
         form = {"db": "pubmed", **parameters, **self._identity}
-        answer = ask("PubMed", f"{self._url}/{utility}.fcgi", form=form, timeout=self._timeout)
+        answer = self._ask(f"{utility}.fcgi", form=form)
         if refusal := _refusal(answer.body):
             if "rate limit" in refusal.lower():
                 raise RateLimited("PubMed asks for fewer requests; wait a minute, or set pubmed_api_key")
             if "api key" in refusal.lower():
                 raise InvalidInput("PubMed refuses the API key; check pubmed_api_key, or leave it out")
-            raise EngineUnavailable(f"PubMed could not answer: {self._shown(refusal)}; try again later")
-        check_status("PubMed", answer)
+            raise EngineUnavailable(f"PubMed could not answer: {shown(refusal, self._key)}; try again later")
+        check_status(self.who, answer)
         return answer.body
-
-    def _shown(self, text: str) -> str:
-        """Return a message of NCBI, shortened and without the key."""
-        return shorten(clean(text.replace(self._api_key, "…") if self._api_key else text, 2_000), 200).rstrip(".")
 
 
 class _Pace:

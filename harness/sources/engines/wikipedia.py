@@ -5,11 +5,9 @@ https://www.mediawiki.org/wiki/API:Search, https://www.mediawiki.org/wiki/Extens
 
 import html
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 from urllib.parse import quote
 
-import msgspec
 from msgspec import Struct
 
 from harness.core.locales import specific, tongue_of
@@ -17,7 +15,8 @@ from harness.core.text import clean, one_line
 from harness.errors import EngineUnavailable, InvalidInput, RateLimited
 from harness.ports import SearchResult
 from harness.settings import Settings
-from harness.sources.http.request import ask, base_address, check_status
+from harness.sources.engines.json_api import ApiEngine
+from harness.sources.http.request import check_status
 
 LANGUAGE = "en"
 _CODES = {"fil": "tl", "nb": "no"}
@@ -66,7 +65,7 @@ class _Reply(Struct):
     error: _Error | None = None
 
 
-class Wikipedia:
+class Wikipedia(ApiEngine):
     """Search the articles of one Wikipedia, at most `MAX_RESULTS`. A result's body is the article's introduction as
     plain text; where there is none, the snippet that matches the query.
 
@@ -77,23 +76,22 @@ class Wikipedia:
         InvalidInput: `language` is not such a code, or `base_url` is not a URL.
     """
 
-    name = "wikipedia"
+    name, who, where = "wikipedia", "Wikipedia", "the address of a MediaWiki"
 
     def __init__(self, language: str = LANGUAGE, *, timeout: float = 10.0, base_url: str = "") -> None:
         language = language.strip().lower()
         if not _CODE.fullmatch(language):
             raise InvalidInput(f"no Wikipedia has the code {language[:50]!r}; write one like en, de or zh-min-nan")
-        self._url = base_address(base_url or f"https://{language}.wikipedia.org", "the address of a MediaWiki")
-        self._timeout = timeout
-        self.options: Mapping[str, Any] = {"language": language} | ({"base_url": self._url} if base_url else {})
+        default = f"https://{language}.wikipedia.org"
+        super().__init__(base_url or default, default, timeout, {"language": language})
 
     def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
         """See `SearchEngine.search`."""
         limit = min(max_results, MAX_RESULTS)
         parameters = {"list": "search", "srprop": "snippet", "srlimit": str(limit)}
-        matches = self._ask(srsearch=clean(query, _MAX_QUERY_CHARS), **parameters).search
+        matches = self._found(srsearch=clean(query, _MAX_QUERY_CHARS), **parameters).search
         if matches is None:
-            raise EngineUnavailable("Wikipedia answered with something else than results; try again later")
+            raise self._another_reply()
         found = {match.pageid: match for match in matches[:limit]}
         extracts: dict[int, str] = {}
         for start in range(0, len(found), _EXTRACTS_AT_ONCE):
@@ -103,7 +101,7 @@ class Wikipedia:
     def _extracts(self, pageids: Sequence[int]) -> dict[int, str]:
         """Return the introductions of articles, by page id."""
         parameters = {"prop": "extracts", "exintro": "1", "explaintext": "1", "exlimit": str(_EXTRACTS_AT_ONCE)}
-        articles = self._ask(pageids="|".join(map(str, pageids)), **parameters).pages or []
+        articles = self._found(pageids="|".join(map(str, pageids)), **parameters).pages or []
         return {article.pageid: article.extract for article in articles}
 
     def _result(self, match: _Match, extract: str) -> SearchResult:
@@ -112,7 +110,7 @@ class Wikipedia:
         path = quote(title.replace(" ", "_"), safe="/:,()")
         return SearchResult(title=title, href=f"{self._url}/wiki/{path}", body=body)
 
-    def _ask(self, **parameters: str) -> _Query:
+    def _found(self, **parameters: str) -> _Query:
         """Return the reply to one request.
 
         Raises:
@@ -120,15 +118,11 @@ class Wikipedia:
             EngineUnavailable: no reply, an error, or a reply that is not of MediaWiki.
         """
         common = {"action": "query", "format": "json", "formatversion": "2", "maxlag": str(_MAX_LAG_SECONDS)}
-        answer = ask("Wikipedia", f"{self._url}/w/api.php", params=common | parameters, timeout=self._timeout)
-        try:
-            reply = msgspec.json.decode(answer.body, type=_Reply)
-        except (ValueError, RecursionError) as error:
-            check_status("Wikipedia", answer)
-            raise EngineUnavailable("Wikipedia answered with something else than results; try again later") from error
+        answer = self._ask("w/api.php", params=common | parameters)
+        reply = self._decoded(answer, _Reply)
         if reply.error is not None and reply.error.code in _BUSY:
             raise RateLimited(f"Wikipedia asks for fewer requests ({reply.error.code}); wait some minutes")
-        check_status("Wikipedia", answer)
+        check_status(self.who, answer)
         if reply.error is not None:
             said = one_line(clean(reply.error.info or reply.error.code, 200)).rstrip(".")
             raise EngineUnavailable(f"Wikipedia could not search: {said}; try again later")
