@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, TypeGuard
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from harness.core.keys import canonical_url
 from harness.core.pages import Page
@@ -93,7 +94,8 @@ class RecordedWeb:
             raise PageError(f"{url}: {found.error or 'answered HTTP 404: there is no such page'}")
         with (self._folder / "pages" / found.file).open("rb") as file:
             body = file.read(MAX_PAGE_BYTES)
-        return self._worker.extract(body, "text/html; charset=utf-8").page_at(url)
+        page = self._worker.extract(body, "text/html; charset=utf-8")
+        return replace(page, url=url, title=page.title or url)
 
 
 def is_recorded(engine: str | None) -> TypeGuard[str]:

@@ -7,18 +7,16 @@ attributes or of a script's brackets, and a C parser may crash. So large pages a
 
 import logging
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from io import BytesIO
 from itertools import islice
 from time import monotonic
 from typing import Any
 
-from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
 from harness.core.authors import author_line
 from harness.core.languages import primary_tag
-from harness.core.page_numbers import PageStarts
 from harness.core.pages import Page
 from harness.core.text import clean, one_line, shorten
 from harness.errors import PageError
@@ -72,55 +70,33 @@ _UNSEEN = ("script", "style", "svg", "noscript", "template", "iframe")
 _NOTHING = "no text found; it may need JavaScript, or hold only images"
 
 
-class About(Struct, frozen=True):
-    """Details that a page gives about itself, as in `harness.core.pages.Page`."""
-
-    date: str = ""
-    authors: str = ""
-    site: str = ""
-    doi: str = ""
-    language: str = ""
-
-
-class Extracted(Struct, frozen=True, tag=True):
-    """Text of a page, as in `harness.core.pages.Page`; `title` is empty if the page has none."""
-
-    title: str
-    text: str
-    media_type: str
-    about: About = About()
-    page_starts: PageStarts = ()
-    ads: int = 0
-
-    def page_at(self, url: str) -> Page:
-        """Return the page with this text at a URL, which is its title if it has none."""
-        about = to_builtins(self.about) | {"page_starts": self.page_starts, "ads": self.ads}
-        return Page(url, self.title or url, self.text, self.media_type, **about)
-
-
-def extract(body: bytes, content_type: str) -> Extracted:
-    """Return the text of `body`, cleaned, bounded and never empty. The bytes count more than the header `content_type`.
+def extract(body: bytes, content_type: str) -> Page:
+    """Return the page in `body`, without a URL; its title is empty if it has none. Its text is cleaned, bounded and
+    never empty. The bytes count more than the header `content_type`.
 
     Raises:
         PageError: no text can be extracted.
     """
     declared = content_type.partition(";")[0].strip().lower()
-    kind, about, ads = media_type(body, declared), About(), 0
-    starts: PageStarts = ()
+    kind = media_type(body, declared)
     if kind == "application/pdf":
         paged = _pdf(body)
-        title, text, starts = paged.title, paged.text, paged.page_starts
+        page = Page("", paged.title, paged.text, kind, page_starts=paged.page_starts)
     elif kind == "text/html":
-        title, text, about, ads = _html(decode(body, content_type))
-    elif kind in XML_TYPES:
-        title, text = feed_text(body)
+        page = _html(decode(body, content_type))
     else:
-        title, text = _plain(decode(body, content_type))
-    text = clean(text, MAX_TEXT_CHARS)
+        title, text = feed_text(body) if kind in XML_TYPES else _plain(decode(body, content_type))
+        page = Page("", title, text, kind)
+    text = clean(page.text, MAX_TEXT_CHARS)
     if not text:
         raise PageError(_NOTHING)
-    starts = tuple(start for start in starts if start[0] < len(text))
-    return Extracted(clean(one_line(title), MAX_TITLE_CHARS), text, kind, about, starts, ads_for_text(ads, len(text)))
+    return replace(
+        page,
+        title=clean(one_line(page.title), MAX_TITLE_CHARS),
+        text=text,
+        page_starts=tuple(start for start in page.page_starts if start[0] < len(text)),
+        ads=ads_for_text(page.ads, len(text)),
+    )
 
 
 def media_type(body: bytes, declared: str) -> str:
@@ -185,9 +161,9 @@ def _in_time(pages: Iterable[Any]) -> Iterator[Any]:
             return
 
 
-def _html(html: str) -> tuple[str, str, About, int]:
-    """Return title and main text of a page, what it says about itself, and the number of its advertisements. It is only
-    parsed; no script runs.
+def _html(html: str) -> Page:
+    """Return title and main text of a page, what it says about itself, and the number of all its advertisements. It is
+    only parsed; no script runs.
     """
     from trafilatura import bare_extraction
 
@@ -202,7 +178,7 @@ def _html(html: str) -> tuple[str, str, About, int]:
         blocks = [] if page is None else list(_blocks(page.body))
     except Exception as error:  # on unexpected pages, trafilatura raises any kind of exception
         raise PageError(f"unreadable HTML ({type(error).__name__}); {_NOTHING}") from error
-    return title, "\n\n".join(block for block in blocks if block), about, ads
+    return Page("", title, "\n\n".join(block for block in blocks if block), "text/html", ads=ads, **about)
 
 
 def _tree(html: str) -> Any:
@@ -245,8 +221,8 @@ def _title(tree: Any) -> str:
     return next((each for each in (shared, window, tree.xpath("string((//h1)[1])")) if each.strip()), "")
 
 
-def _about(tree: Any) -> About:
-    """Return what the meta elements of a page say, those of Highwire Press, Dublin Core and Open Graph."""
+def _about(tree: Any) -> Mapping[str, Any]:
+    """Return the fields of a page that its meta elements give: those of Highwire Press, Dublin Core and Open Graph."""
     found: dict[str, list[str]] = {}
     for element in islice(tree.iter("meta"), MAX_META):
         name = (element.get("name") or element.get("property") or element.get("itemprop") or "").strip().lower()
@@ -259,7 +235,8 @@ def _about(tree: Any) -> About:
     site = next((found[name][0] for name in _SITES if name in found), "")
     date = next(dates, "").replace("/", "-")
     doi = next(dois, "").rstrip(".,;").lower()
-    return About(date, author_line(people)[:MAX_ABOUT_CHARS], site, doi, _language(tree))
+    authors = author_line(people)[:MAX_ABOUT_CHARS]
+    return {"date": date, "authors": authors, "site": site, "doi": doi, "language": _language(tree)}
 
 
 def _language(tree: Any) -> str:

@@ -17,8 +17,9 @@ from typing import IO
 
 from msgspec import MsgspecError, Struct, msgpack
 
+from harness.core.pages import Page
 from harness.errors import PageError
-from harness.sources.pages.extraction import Extracted, extract
+from harness.sources.pages.extraction import extract
 
 MAX_SECONDS = 15.0
 """Time limit for one page; a friendly page within the limits of `extraction` takes at most a third of it."""
@@ -41,8 +42,11 @@ class _Task(Struct, frozen=True):
     content_type: str
 
 
-class _Refused(Struct, frozen=True, tag=True):
-    reason: str
+class _Answer(Struct, frozen=True):
+    """A page, or why its text cannot be extracted."""
+
+    page: Page | None = None
+    refusal: str = ""
 
 
 class Worker:
@@ -55,7 +59,7 @@ class Worker:
         self._end: weakref.finalize[..., Worker] | None = None
         self._ready = False
 
-    def extract(self, body: bytes, content_type: str) -> Extracted:
+    def extract(self, body: bytes, content_type: str) -> Page:
         """See `harness.sources.pages.extraction.extract`.
 
         Raises:
@@ -73,9 +77,9 @@ class Worker:
                 late = time.monotonic() >= end
                 why = f"took longer than {self._seconds:g} s to extract" if late else "made the parser crash"
                 raise PageError(f"its text {why}; read another page on this") from error
-        if isinstance(answer, _Refused):
-            raise PageError(answer.reason)
-        return answer
+        if answer.page is None:
+            raise PageError(answer.refusal)
+        return answer.page
 
     def start(self) -> None:
         """Start the process if there is none, without waiting: it gets ready while a page is fetched."""
@@ -137,10 +141,10 @@ def _killed_after(seconds: float, process: subprocess.Popen[bytes]) -> Iterator[
         timer.cancel()
 
 
-def _ask(process: subprocess.Popen[bytes], task: _Task) -> Extracted | _Refused:
+def _ask(process: subprocess.Popen[bytes], task: _Task) -> _Answer:
     assert process.stdin is not None  # noqa: S101 - for the type checker: it is a pipe
     _send(process.stdin, msgpack.encode(task))
-    return msgpack.decode(_receive(_answers_of(process)), type=Extracted | _Refused)
+    return msgpack.decode(_receive(_answers_of(process)), type=_Answer)
 
 
 def _answers_of(process: subprocess.Popen[bytes]) -> IO[bytes]:
@@ -183,13 +187,13 @@ def serve() -> None:
         _send(answers, msgpack.encode(answer))
 
 
-def _answer(task: _Task) -> Extracted | _Refused:
+def _answer(task: _Task) -> _Answer:
     try:
-        return extract(task.body, task.content_type)
+        return _Answer(extract(task.body, task.content_type))
     except PageError as error:
-        return _Refused(str(error))
+        return _Answer(refusal=str(error))
     except MemoryError:
-        return _Refused("extracting its text takes too much memory; read another page on this")
+        return _Answer(refusal="extracting its text takes too much memory; read another page on this")
 
 
 def _alarm(seconds: int) -> None:

@@ -67,7 +67,9 @@ class WebReader:
         except PageError as error:
             raise type(error)(f"{shown_url(url)}: {error}") from error
         return replace(
-            extracted.page_at(fetched.url),
+            extracted,
+            url=fetched.url,
+            title=extracted.title or fetched.url,
             etag=fetched.etag,
             last_modified=fetched.last_modified,
             extractor=_extractor() if fetched.etag or fetched.last_modified else "",

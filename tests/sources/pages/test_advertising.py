@@ -42,8 +42,8 @@ def test_a_long_text_may_have_more(found: int, characters: int, ads: int) -> Non
 def test_a_page_is_stored_with_its_advertisements() -> None:
     """Only pages of HTML have any."""
     html = page(*['<span class="ad">Buy this</span>'] * 7)
-    assert extract(html.encode(), "text/html").page_at("https://example.org/").ads == 7
-    assert extract(html.encode(), "text/plain").page_at("https://example.org/").ads == 0
+    assert extract(html.encode(), "text/html").ads == 7
+    assert extract(html.encode(), "text/plain").ads == 0
 
 
 @pytest.mark.parametrize(

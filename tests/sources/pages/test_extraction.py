@@ -4,15 +4,16 @@ import re
 
 import pytest
 
+from harness.core.pages import Page
 from harness.errors import PageError
 from harness.sources.pages import extraction
-from harness.sources.pages.extraction import Extracted, extract
+from harness.sources.pages.extraction import extract
 from tests.sources.pages.documents import SENTENCE, page, pdf
 
 HTML = "text/html; charset=utf-8"
 
 
-def _html(html: str) -> Extracted:
+def _html(html: str) -> Page:
     return extract(html.encode(), HTML)
 
 
@@ -177,7 +178,7 @@ def test_an_encrypted_pdf_is_an_error() -> None:
 def test_text_is_taken_as_it_is(declared: str) -> None:
     """Nothing is stripped but what is unsafe; the first line is the title."""
     found = extract(b'# Title\r\n\r\n<b>Not</b> HTML: {"a": 1}\n', declared)
-    assert found == Extracted("Title", '# Title\n\n<b>Not</b> HTML: {"a": 1}', declared)
+    assert found == Page("", "Title", '# Title\n\n<b>Not</b> HTML: {"a": 1}', declared)
 
 
 @pytest.mark.parametrize("declared", ["application/octet-stream", "", "application/xhtml+xml"])

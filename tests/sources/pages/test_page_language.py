@@ -17,11 +17,9 @@ from harness.sources.pages.extraction import extract
 def test_a_page_declares_its_language(attributes: str, language: str) -> None:
     """The root element's attribute counts, if it is a tag of a known language."""
     html = f"<!doctype html><html {attributes}><body><p lang='ru'>Foxes sleep in winter.</p></body></html>"
-    assert extract(html.encode(), "text/html").page_at("https://example.org/").language == language
+    assert extract(html.encode(), "text/html").language == language
 
 
 def test_other_documents_declare_none() -> None:
     """Plain text has no attribute."""
-    assert (
-        extract(b"<html lang=de> Foxes sleep in winter.", "text/plain").page_at("https://example.org/").language == ""
-    )
+    assert extract(b"<html lang=de> Foxes sleep in winter.", "text/plain").language == ""

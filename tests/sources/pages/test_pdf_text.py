@@ -7,9 +7,10 @@ from io import BytesIO
 import pytest
 
 from harness.core.chunking import passages
+from harness.core.pages import Page
 from harness.errors import PageError
 from harness.sources.pages import extraction
-from harness.sources.pages.extraction import Extracted, extract
+from harness.sources.pages.extraction import extract
 from harness.sources.pages.extraction_process import MAX_SECONDS, Worker
 from harness.sources.pages.pdf_lines import MAX_PIECES
 from tests.sources.pages.documents import pdf
@@ -30,7 +31,7 @@ HEADER, FOOTER = "Journal of Bridges, volume 7", "page {page} of 4"
 SENTENCE = " ".join(WORDS[:12])
 
 
-def read(document: bytes) -> Extracted:
+def read(document: bytes) -> Page:
     """Return what is extracted from a PDF."""
     return extract(document, "application/pdf")
 
@@ -44,7 +45,7 @@ def lines(*texts: str, step: float = 14, x: float = 50) -> bytes:
     return bytes(document.output())
 
 
-def page_texts(found: Extracted) -> dict[int, str]:
+def page_texts(found: Page) -> dict[int, str]:
     """Return the text of each page."""
     ends = [at for at, _ in found.page_starts[1:]] + [len(found.text)]
     return {page: found.text[at:end] for (at, page), end in zip(found.page_starts, ends, strict=True)}
