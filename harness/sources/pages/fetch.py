@@ -5,7 +5,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
+from typing import Any
 
+import httpcore2
 import httpx2
 from msgspec import Struct
 
@@ -13,14 +15,15 @@ from harness.core.pages import Page
 from harness.core.sites import ANY_SITE, Sites
 from harness.core.text import clean, shorten
 from harness.errors import AddressRefused, InvalidInput, PageError, SiteLeftOut
-from harness.sources.http.transport import Deadline
+from harness.sources.http.transport import Deadline, Sockets, Transport
 from harness.sources.pages.addresses import AddressGuard
-from harness.sources.pages.checked_connections import CONNECT_SECONDS, transport
 from harness.sources.pages.robots import MAX_RULES_BYTES, MAX_RULES_REDIRECTS, Robots, Rules, rules_in
 from harness.sources.pages.validators import conditions, entity_tag, http_date
 
 MAX_ADDRESS_CHARS = 4_000
 MAX_HEADER_CHARS = 500
+CONNECT_SECONDS = 5.0
+"""Time limit for connecting to one address of a host."""
 
 _HEADERS = {
     "User-Agent": "Mozilla/5.0 (compatible; research-harness)",  # many sites refuse other beginnings
@@ -123,7 +126,7 @@ def fetch(
     deadline = Deadline(limits.timeout)
     try:
         with httpx2.Client(
-            transport=transport(guard, deadline, _tls(), proxy),
+            transport=_transport(guard, deadline, proxy),
             headers=_HEADERS,
             timeout=httpx2.Timeout(limits.timeout, connect=CONNECT_SECONDS),
             trust_env=False,
@@ -142,6 +145,33 @@ def fetch(
     except httpx2.HTTPError as error:
         raise PageError(_why(error, limits, deadline)) from error
     raise PageError(f"more than {limits.max_redirects} redirects; open it in a browser to see where it leads")
+
+
+def _transport(guard: AddressGuard, deadline: Deadline, proxy: httpx2.Proxy | None) -> Transport:
+    """Return the transport of one fetch, until `deadline`. Without a `proxy`, it connects only to addresses that
+    `guard` accepts; exceptions of `guard` propagate.
+    """
+    if proxy is None:
+        return Transport(_CheckedSockets(guard, deadline), _tls())
+    return Transport(Sockets(deadline), _tls(), httpcore2.Proxy(url=str(proxy.url), auth=proxy.raw_auth))
+
+
+class _CheckedSockets(Sockets):
+    def __init__(self, guard: AddressGuard, deadline: Deadline) -> None:
+        super().__init__(deadline)
+        self._guard = guard
+
+    def connect_tcp(
+        self, host: str, port: int, timeout: float | None = None, *args: Any, **kwargs: Any
+    ) -> httpcore2.NetworkStream:
+        addresses = self._guard.addresses(host, port, self.deadline.within())
+        for number, address in enumerate(addresses, start=1):
+            try:
+                return super().connect_tcp(address, port, timeout, *args, **kwargs)
+            except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
+                if number == len(addresses):
+                    raise
+        raise httpcore2.ConnectError(f"{host} has no address")
 
 
 class _Requests:
@@ -191,13 +221,7 @@ class _Requests:
             return Rules(unreachable=f"HTTP {response.status_code}")
         if not response.is_success:
             return Rules()
-        body = bytearray()
-        for piece in response.iter_bytes():
-            body += piece
-            self._deadline.within()
-            if len(body) > MAX_RULES_BYTES:
-                break
-        return rules_in(bytes(body))
+        return rules_in(_beginning(response, MAX_RULES_BYTES, self._deadline))
 
 
 def _is_redirect(response: httpx2.Response) -> bool:
@@ -248,20 +272,27 @@ def _body(response: httpx2.Response, limits: FetchLimits, deadline: Deadline) ->
     length = response.headers.get("content-length", "")
     if length.isdecimal() and len(length) < 20 and int(length) > limits.max_bytes:
         raise too_large
+    body = _beginning(response, limits.max_bytes, deadline)
+    if len(body) > limits.max_bytes:
+        raise too_large
+    return Fetched(
+        url=str(response.url),
+        content_type=clean(response.headers.get("content-type"), MAX_HEADER_CHARS),
+        body=body,
+        etag=entity_tag(response.headers.get("etag")),
+        last_modified=http_date(response.headers.get("last-modified")),
+    )
+
+
+def _beginning(response: httpx2.Response, limit: int, deadline: Deadline) -> bytes:
+    """Return a decompressed body; of one that is longer than `limit` bytes, a beginning that is longer, too."""
     body = bytearray()
     for piece in response.iter_bytes():
         body += piece
         deadline.within()
-        if len(body) > limits.max_bytes:
-            raise too_large
-    content_type = clean(response.headers.get("content-type"), MAX_HEADER_CHARS)
-    return Fetched(
-        url=str(response.url),
-        content_type=content_type,
-        body=bytes(body),
-        etag=entity_tag(response.headers.get("etag")),
-        last_modified=http_date(response.headers.get("last-modified")),
-    )
+        if len(body) > limit:
+            break
+    return bytes(body)
 
 
 def _why(error: httpx2.HTTPError, limits: FetchLimits, deadline: Deadline) -> str:
