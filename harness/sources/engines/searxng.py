@@ -12,21 +12,14 @@ from msgspec import Struct
 from harness.core.keys import MAX_QUERY_CHARS, canonical_url
 from harness.core.locales import ANY
 from harness.core.text import clean, one_line, shorten
-from harness.errors import EngineUnavailable, InvalidInput
+from harness.errors import EngineUnavailable
 from harness.ports import SearchResult
 from harness.settings import Settings
 from harness.sources.engines.result_lists import results_of_pages
 from harness.sources.http.request import HttpResponse, ask, base_address, check_status, login_of, web_address
 
-DEFAULTS: Mapping[str, Any] = {
-    "language": "auto",
-    "safesearch": "moderate",
-    "categories": ("general",),
-    "time_range": None,
-}
+DEFAULTS: Mapping[str, Any] = {"language": "auto", "time_range": None}
 MAX_PAGES = 5
-
-_SAFESEARCH = {"off": "0", "moderate": "1", "on": "2"}
 
 
 class _Result(Struct):
@@ -52,7 +45,7 @@ class Searxng:
     page; at most `MAX_PAGES` pages are requested. The instance may have any address, including this machine.
 
     Raises:
-        InvalidInput: `url` is not an http(s) URL, or an unknown level of `safesearch`.
+        InvalidInput: `url` is not an http(s) URL.
     """
 
     name = "searxng"
@@ -62,29 +55,20 @@ class Searxng:
         url: str,
         *,
         language: str = DEFAULTS["language"],
-        safesearch: Literal["on", "moderate", "off"] = DEFAULTS["safesearch"],
-        categories: Sequence[str] = DEFAULTS["categories"],
         time_range: Literal["day", "week", "month", "year"] | None = DEFAULTS["time_range"],
         timeout: float = 10.0,
     ) -> None:
-        if safesearch not in _SAFESEARCH:
-            raise InvalidInput(f"safesearch cannot be {safesearch!r}; choose on, moderate or off")
         self._url = base_address(url, "the URL of a SearXNG instance")
         self._login = login_of(url)
         self._timeout = timeout
-        chosen = {
-            "language": language,
-            "safesearch": safesearch,
-            "categories": tuple(categories),
-            "time_range": time_range,
-        }
+        chosen = {"language": language, "time_range": time_range}
         different = {name: value for name, value in chosen.items() if value != DEFAULTS[name]}
         self.options: Mapping[str, Any] = {"url": self._url} | different
         self._parameters = {
             "format": "json",
             "language": language,
-            "safesearch": _SAFESEARCH[safesearch],
-            "categories": ",".join(categories),
+            "safesearch": "1",  # moderate
+            "categories": "general",
         } | ({"time_range": time_range} if time_range else {})
 
     def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
