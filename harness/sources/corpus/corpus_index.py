@@ -141,7 +141,8 @@ def _update(database: IndexDatabase, source: CorpusSource, progress: Progress) -
             progress(what, done, len(changed))
             with suppress(PartUnavailable), connection:
                 connection.execute("BEGIN IMMEDIATE")
-                if _is_at(connection, part, current[part]):
+                state = connection.execute("SELECT state FROM parts WHERE part = ?", (part,)).fetchone()
+                if state == (current[part],):
                     continue  # another thread or process was faster
                 _forget(connection, part)
                 digest = _add(connection, part, _counted(source.read(part), progress, what, done, len(changed)))
@@ -202,11 +203,6 @@ def _add(connection: sqlite3.Connection, part: str, documents: Iterator[CorpusDo
     if any_form:
         digest.update(f"words {FORM}".encode())
     return digest.hexdigest() if any_text else ""
-
-
-def _is_at(connection: sqlite3.Connection, part: str, state: str) -> bool:
-    found = connection.execute("SELECT 1 FROM parts WHERE part = ? AND state = ?", (part, state)).fetchone()
-    return found is not None
 
 
 def _forget(connection: sqlite3.Connection, part: str) -> None:

@@ -45,7 +45,7 @@ class VectorMaker:
     def missing(self) -> int:
         """Return the number of texts without a vector."""
         with self._database.connected() as connection:
-            return passage_vectors.missing(connection, self._embedder.id)
+            return len(passage_vectors.missing_keys(connection, self._embedder.id))
 
     def take_shipped(self) -> int:
         """Store the missing vectors that ship with the program; return how many are still missing.

@@ -54,7 +54,7 @@ def topic_documents(topics: Mapping[str, str]) -> Iterator[CorpusDocument]:
     """Yield one document per topic, in the order of their labels."""
     for label in sorted(topics):
         heading = next(iter(topics[label].splitlines()), label)
-        yield CorpusDocument(id=label, title=one_line(heading), text=topics[label], href=f"pydoc:{label}")
+        yield CorpusDocument(title=one_line(heading), text=topics[label], href=f"pydoc:{label}")
 
 
 class Corpus:

@@ -29,11 +29,10 @@ MAX_PDF_PAGES = 2_000
 
 
 class CorpusDocument(Struct, frozen=True):
-    """A text to search: `href` is the link for readers, `id` is unique in the corpus. `page_starts` are the places in
-    `text` at which the pages of a PDF begin.
+    """A text to search: `href` is the link for readers. `page_starts` are the places in `text` at which the pages of a
+    PDF begin.
     """
 
-    id: str
     title: str
     text: str
     href: str
@@ -199,7 +198,7 @@ def _pdf(path: Path) -> Iterator[CorpusDocument]:
 
 
 def _json_lines(path: Path) -> Iterator[CorpusDocument]:
-    """Yield one document per line (fields id, title, text, url); other lines are skipped and counted."""
+    """Yield one document per line (fields title, text, url, others are ignored); other lines are skipped and counted."""
     if path.stat().st_size > MAX_LINES_BYTES:
         raise _Unreadable(f"larger than {MAX_LINES_BYTES // 2**30} GB")
     bad: list[int] = []
@@ -215,18 +214,15 @@ def _json_lines(path: Path) -> Iterator[CorpusDocument]:
             if not text:
                 bad.append(number)
                 continue
-            id_ = clean(fields.get("id"), 500) or str(number)
             title = clean(fields.get("title"), 500) or one_line(text)[:80]
             href = clean(fields.get("url"), 4_000) or f"{path.as_uri()}#L{number}"
-            yield CorpusDocument(id=f"{path}#{id_}", title=title, text=text, href=href)
+            yield CorpusDocument(title=title, text=text, href=href)
     if bad:
         _skipped(path, f"{len(bad)} lines are not JSON objects with a text, the first is line {bad[0]}")
 
 
 def _document(path: Path, title: str, text: str) -> CorpusDocument:
-    return CorpusDocument(
-        id=str(path), title=clean(one_line(title), 500), text=clean(text, MAX_DOCUMENT_CHARS), href=path.as_uri()
-    )
+    return CorpusDocument(clean(one_line(title), 500), clean(text, MAX_DOCUMENT_CHARS), path.as_uri())
 
 
 _READERS: dict[str, Callable[[Path], Iterator[CorpusDocument]]] = {

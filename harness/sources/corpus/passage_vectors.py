@@ -64,14 +64,6 @@ def packed_bytes(dimension: int) -> int:
     return _SCALE_BYTES + dimension
 
 
-def missing(connection: sqlite3.Connection, embedder: str) -> int:
-    """Count the texts of passages without a vector of `embedder`."""
-    count: int = connection.execute(
-        f"SELECT count(*) FROM (SELECT DISTINCT digest FROM passages WHERE {_MISSING})", (embedder,)
-    ).fetchone()[0]
-    return count
-
-
 def missing_keys(connection: sqlite3.Connection, embedder: str) -> list[bytes]:
     """Return the keys of all texts without a vector of `embedder`."""
     rows = connection.execute(f"SELECT DISTINCT digest FROM passages WHERE {_MISSING}", (embedder,))
