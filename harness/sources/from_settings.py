@@ -103,7 +103,10 @@ class Sources:
         Raises:
             InvalidInput: one is named twice.
         """
-        named = self._checked(specs)
+        named = tuple(specs) or self._settings.engine
+        every = [each for spec in named for each in alternative_specs(spec)]
+        if len(set(every)) < len(every):
+            raise InvalidInput(f"an engine is named twice: {', '.join(named)}")
         if AUTO not in named:
             return named
         suited = self.suited(question).specs
@@ -135,13 +138,6 @@ class Sources:
                 source_of(argument)
             elif spec != LIBRARY:
                 self._engine(spec, settings, "", waits=False)
-
-    def _checked(self, specs: Sequence[str]) -> tuple[str, ...]:
-        specs = tuple(specs) or self._settings.engine
-        every = [each for spec in specs for each in alternative_specs(spec)]
-        if len(set(every)) < len(every):
-            raise InvalidInput(f"an engine is named twice: {', '.join(specs)}")
-        return specs
 
     def _engine(self, spec: str, settings: Settings, question: str, *, waits: bool) -> SearchEngine:
         if len(alternatives := alternative_specs(spec)) > 1:

@@ -166,8 +166,5 @@ def _date(date: _Date | None) -> str:
 
 def from_settings(argument: str, settings: Settings) -> Crossref:
     """Return the engine with the filters in `argument`."""
-    return Crossref(
-        filters=filters_of("crossref", argument, ("years",)),
-        contact=settings.contact_email,
-        timeout=settings.search_timeout,
-    )
+    filters = filters_of("crossref", argument, ("years",))
+    return Crossref(filters=filters, contact=settings.contact_email, timeout=settings.search_timeout)

@@ -214,8 +214,5 @@ def _full_text(paper: _Paper) -> str:
 
 def from_settings(argument: str, settings: Settings) -> EuropePmc:
     """Return the engine with the filters in `argument`."""
-    return EuropePmc(
-        filters=filters_of("europepmc", argument, ("years", "open")),
-        email=settings.contact_email,
-        timeout=settings.search_timeout,
-    )
+    filters = filters_of("europepmc", argument, ("years", "open"))
+    return EuropePmc(filters=filters, email=settings.contact_email, timeout=settings.search_timeout)

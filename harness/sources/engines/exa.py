@@ -123,8 +123,5 @@ def _filter_fields(filters: Filters) -> Mapping[str, str]:
 
 def from_settings(argument: str, settings: Settings) -> Exa:
     """Return the engine with the filters in `argument` and the key of the settings."""
-    return Exa(
-        api_key=settings.exa_api_key,
-        filters=filters_of("exa", argument, ("years",)),
-        timeout=settings.search_timeout,
-    )
+    filters = filters_of("exa", argument, ("years",))
+    return Exa(api_key=settings.exa_api_key, filters=filters, timeout=settings.search_timeout)

@@ -174,8 +174,6 @@ def _filter_parameters(filters: Filters) -> Mapping[str, str]:
 
 def from_settings(argument: str, settings: Settings) -> SemanticScholar:
     """Return the engine with the filters in `argument`."""
-    return SemanticScholar(
-        filters=filters_of("semanticscholar", argument, ("years", "open", "field")),
-        api_key=settings.semanticscholar_api_key,
-        timeout=settings.search_timeout,
-    )
+    filters = filters_of("semanticscholar", argument, ("years", "open", "field"))
+    key = settings.semanticscholar_api_key
+    return SemanticScholar(filters=filters, api_key=key, timeout=settings.search_timeout)

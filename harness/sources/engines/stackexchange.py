@@ -161,11 +161,7 @@ class StackExchange(ApiEngine):
         )
 
     def _found(self, path: str, **parameters: str) -> _Reply:
-        """Return the reply to one request.
-
-        Raises:
-            RateLimited, InvalidInput, EngineUnavailable: see `search`.
-        """
+        """Return the reply to one request; raises as `search` does."""
         common = {"site": self._site, "order": "desc", "filter": "withbody"}
         # The API takes a key only as a parameter, so an HTTP library may log it. It is not a secret: it belongs to a
         # program, gives no access to an account, and only raises the quota.
