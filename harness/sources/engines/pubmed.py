@@ -18,7 +18,7 @@ from harness.core.text import clean, one_line, shorten
 from harness.errors import EngineUnavailable, InvalidInput, RateLimited
 from harness.ports import SearchResult
 from harness.settings import Settings
-from harness.sources.engines.json_api import ApiEngine, shown
+from harness.sources.engines.json_api import ApiEngine, failure_of, shown
 from harness.sources.engines.xml_reply import parsed
 from harness.sources.http.request import check_status
 from harness.storage.forks import free_in_child
@@ -53,13 +53,19 @@ class _Search(Struct):
     esearchresult: _Found
 
 
+class _Refusal(Struct):
+    """Response of NCBI's gateway to a request that it refuses, sometimes with status 200."""
+
+    error: str = ""
+
+
 class PubMed(ApiEngine):
     """Search the abstracts of biomedical papers and books, most relevant first; at most `MAX_RESULTS`.
 
     A result's body has the place and year of publication and the PMID, then the abstract with empty lines between its
-    sections. `tool` and `email` identify the client to NCBI. An `api_key` allows `PER_SECOND_WITH_KEY` requests a
-    second instead of `PER_SECOND`; this object spaces its requests accordingly. `timeout` is in seconds, for each of
-    the two requests of a search. `clock` returns monotonic seconds.
+    sections. `email` identifies the client to NCBI. An `api_key` allows `PER_SECOND_WITH_KEY` requests a second instead
+    of `PER_SECOND`; this object spaces its requests accordingly. `timeout` is in seconds, for each of the two requests
+    of a search. `clock` returns monotonic seconds.
 
     Raises:
         InvalidInput: `base_url` is not an http(s) URL.
@@ -72,16 +78,14 @@ class PubMed(ApiEngine):
         *,
         api_key: str | None = None,
         email: str | None = None,
-        tool: str = "harness",
         timeout: float = 10.0,
         base_url: str = BASE_URL,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], object] = time.sleep,
     ) -> None:
         super().__init__(base_url, BASE_URL, timeout, {})
-        self._identity = (
-            {"tool": tool} | ({"email": email} if email else {}) | ({"api_key": api_key} if api_key else {})
-        )
+        self._identity = {"tool": "harness"}
+        self._identity |= ({"email": email} if email else {}) | ({"api_key": api_key} if api_key else {})
         self._key = api_key or ""
         self._pace = _Pace(1 / (PER_SECOND_WITH_KEY if api_key else PER_SECOND), clock, sleep)
 
@@ -126,7 +130,7 @@ class PubMed(ApiEngine):
         self._pace.wait()
         form = {"db": "pubmed", **parameters, **self._identity}
         answer = self._ask(f"{utility}.fcgi", form=form)
-        if refusal := _refusal(answer.body):
+        if refusal := failure_of(answer, _Refusal).error:
             if "rate limit" in refusal.lower():
                 raise RateLimited("PubMed asks for fewer requests; wait a minute, or set pubmed_api_key")
             if "api key" in refusal.lower():
@@ -154,16 +158,6 @@ class _Pace:
             self._next = turn + self._interval
         if turn > now:
             self._sleep(turn - now)
-
-
-def _refusal(body: bytes) -> str:
-    """Return the message with which NCBI's gateway refused a request (sometimes with status 200), "" if it did not."""
-    if not body[:100].lstrip().startswith(b'{"error"'):
-        return ""
-    try:
-        return msgspec.json.decode(body, type=dict[str, Any]).get("error") or ""
-    except (ValueError, RecursionError):
-        return ""
 
 
 # Papers ------------------------------------------------------------------------------------------------------------

@@ -460,7 +460,7 @@ def test_the_key_is_sent_and_shown_nowhere(
 def test_at_its_defaults_an_engine_has_no_options() -> None:
     """Identity and rate of the client are not in the options."""
     assert PubMed().options == {}
-    assert PubMed(api_key=KEY, email="me@example.org", tool="other", timeout=3).options == {}
+    assert PubMed(api_key=KEY, email="me@example.org", timeout=3).options == {}
     assert PubMed(base_url=BASE_URL + "/").options == {}
 
 
