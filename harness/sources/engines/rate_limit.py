@@ -17,10 +17,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any
-
-from msgspec import Struct
-from msgspec.structs import replace
+from typing import Any, NamedTuple
 
 from harness.core.keys import digest_of
 from harness.errors import HarnessError, InvalidInput, RateLimited
@@ -113,7 +110,7 @@ class RateLimitedEngine:
             # another call was refused meanwhile: take a new turn, so that not all call at once after the pause
 
 
-class _Schedule(Struct, frozen=True):
+class _Schedule(NamedTuple):
     """The row of the file: when the last turn was taken, the time of that turn, and the end of the pause. Times are
     milliseconds since the epoch, 0 for none.
     """
@@ -155,7 +152,7 @@ class _Queue:
         log.info("%s asks for fewer requests; its searches are held back for %.1f s", self._name, seconds)
         until = self.now() + math.ceil(seconds * 1_000)
         self._held = max(until, self._pause(self._held))
-        self._update(lambda schedule: replace(schedule, held=max(until, self._pause(schedule.held))))
+        self._update(lambda schedule: schedule._replace(held=max(until, self._pause(schedule.held))))
 
     def held_until(self) -> int:
         """Return the end of the pause, 0 if there is none."""
@@ -185,7 +182,7 @@ class _Queue:
                 f"{searches} queued for {self._name}, and the next turn is {(turn - now) / 1_000:.0f} s away; "
                 "raise searches_per_minute or try again later"
             )
-        return replace(schedule, taken=now, turn=turn)
+        return schedule._replace(taken=now, turn=turn)
 
     def _pause(self, until: int) -> int:
         """Return `until` if it is the end of a pause, else 0: a time that has passed, or that no back-off reaches, as
@@ -228,8 +225,7 @@ class _Queue:
             file.execute("BEGIN IMMEDIATE")
             file.execute("CREATE TABLE IF NOT EXISTS schedule (id INTEGER PRIMARY KEY, taken, turn, held)")
             schedule = change(self._read(file))
-            row = (schedule.taken, schedule.turn, schedule.held)
-            file.execute("INSERT OR REPLACE INTO schedule VALUES (1, ?, ?, ?)", row)
+            file.execute("INSERT OR REPLACE INTO schedule VALUES (1, ?, ?, ?)", schedule)
             file.execute("COMMIT")
             return schedule
 
