@@ -98,7 +98,7 @@ class CorpusIndex:
             EngineUnavailable: the index is not at `version`, or lacks vectors, because another process is changing it.
                 Its results would be cached under the wrong key.
         """
-        expression = _match_expression(query)
+        expression = " OR ".join(f'"{term}"' for term in search_terms(query)[:MAX_TERMS])  # quoted: no operators
         if not expression:
             return []
         with self.database.connected() as connection:
@@ -209,11 +209,6 @@ def _forget(connection: sqlite3.Connection, part: str) -> None:
     connection.execute("DELETE FROM passages WHERE document IN (SELECT id FROM documents WHERE part = ?)", (part,))
     connection.execute("DELETE FROM documents WHERE part = ?", (part,))
     connection.execute("DELETE FROM parts WHERE part = ?", (part,))
-
-
-def _match_expression(query: str) -> str:
-    """Return an FTS5 expression that matches any of the query's words; quoting disables FTS5 operators."""
-    return " OR ".join(f'"{term}"' for term in search_terms(query)[:MAX_TERMS])
 
 
 def _counted(

@@ -198,7 +198,7 @@ def _pdf(path: Path) -> Iterator[CorpusDocument]:
 
 
 def _json_lines(path: Path) -> Iterator[CorpusDocument]:
-    """Yield one document per line (fields title, text, url, others are ignored); other lines are skipped and counted."""
+    """Yield one document per line (fields title, text, url); lines without a text are skipped and counted."""
     if path.stat().st_size > MAX_LINES_BYTES:
         raise _Unreadable(f"larger than {MAX_LINES_BYTES // 2**30} GB")
     bad: list[int] = []

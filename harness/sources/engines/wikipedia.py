@@ -106,7 +106,8 @@ class Wikipedia(ApiEngine):
 
     def _result(self, match: _Match, extract: str) -> SearchResult:
         title = one_line(clean(match.title, 500))
-        body = clean(extract, MAX_BODY_CHARS) or one_line(clean(_plain(match.snippet), MAX_BODY_CHARS))
+        snippet = html.unescape(_TAG.sub("", match.snippet[: 4 * MAX_BODY_CHARS]))
+        body = clean(extract, MAX_BODY_CHARS) or one_line(clean(snippet, MAX_BODY_CHARS))
         path = quote(title.replace(" ", "_"), safe="/:,()")
         return SearchResult(title=title, href=f"{self._url}/wiki/{path}", body=body)
 
@@ -127,11 +128,6 @@ class Wikipedia(ApiEngine):
             said = one_line(clean(reply.error.info or reply.error.code, 200)).rstrip(".")
             raise EngineUnavailable(f"Wikipedia could not search: {said}; try again later")
         return reply.query or _Query()
-
-
-def _plain(snippet: str) -> str:
-    """Return the text of a snippet of HTML."""
-    return html.unescape(_TAG.sub("", snippet[: 4 * MAX_BODY_CHARS]))
 
 
 def from_settings(language: str, settings: Settings) -> Wikipedia:

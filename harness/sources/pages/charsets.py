@@ -6,7 +6,6 @@ UTF-8 and not only ASCII are UTF-8, despite any declaration. Text in another cha
 
 import codecs
 import re
-from collections.abc import Iterator
 
 _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?\s*([\w.:\-]{1,40})", re.IGNORECASE)
@@ -43,7 +42,9 @@ def decode(body: bytes, content_type: str) -> str:
     for mark, of_mark in _MARKS:
         if body.startswith(mark):
             return body[len(mark) :].decode(of_mark, "replace")
-    declared = [each for label in _declarations(body, content_type) if (each := _codec(label))]
+    places = (content_type, body[:_META_BYTES].decode("latin-1"))
+    labels = [found[1] for place in places if (found := _CHARSET.search(place))]
+    declared = [each for label in labels if (each := _codec(label))]
     likely = [*declared, "utf-8"] if body.isascii() else ["utf-8", *declared]
     for name in likely:
         try:
@@ -56,12 +57,6 @@ def decode(body: bytes, content_type: str) -> str:
         if text.count("\ufffd") <= _MOST_BROKEN * beyond_ascii:
             return text
     return body.decode(_guessed(body) or "cp1252", "replace")
-
-
-def _declarations(body: bytes, content_type: str) -> Iterator[str]:
-    for place in (content_type, body[:_META_BYTES].decode("latin-1")):
-        if found := _CHARSET.search(place):
-            yield found[1]
 
 
 def _codec(label: str) -> str | None:

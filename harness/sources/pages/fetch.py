@@ -188,7 +188,8 @@ class _Requests:
     def get(self, address: httpx2.URL, headers: Mapping[str, str] | None = None) -> Iterator[httpx2.Response]:
         """Send one request; redirects are not followed."""
         if self._guard:
-            self._guard.addresses(address.host, _port(address), self._deadline.within())
+            port = address.port or {"http": 80, "https": 443}[address.scheme]
+            self._guard.addresses(address.host, port, self._deadline.within())
         with self._client.stream("GET", address, headers=headers) as response:
             yield response
 
@@ -237,10 +238,6 @@ def _cause(error: Exception) -> str:
 @cache
 def _tls() -> ssl.SSLContext:
     return httpx2.create_ssl_context()
-
-
-def _port(address: httpx2.URL) -> int:
-    return address.port or {"http": 80, "https": 443}[address.scheme]
 
 
 def _next(address: httpx2.URL, location: str) -> httpx2.URL:

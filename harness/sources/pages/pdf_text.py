@@ -186,14 +186,9 @@ def _levels(lines: Sequence[Line], leading: float) -> Iterator[int]:
 
 
 def _is_large(line: Line, body: float) -> bool:
-    if (
-        not body
-        or _size(line) < HEADING_SIZE * body
-        or len(line.text) > MAX_HEADING
-        or _DOTS in line.text.replace(" ", "")
-    ):
-        return False
-    return sum(map(str.isalpha, line.text)) >= 2  # not an initial
+    large = body > 0 and _size(line) >= HEADING_SIZE * body
+    is_text = _DOTS not in line.text.replace(" ", "") and sum(map(str.isalpha, line.text)) >= 2  # not an initial
+    return large and is_text and len(line.text) <= MAX_HEADING
 
 
 def _is_bold_heading(lines: Sequence[Line], place: int, leading: float) -> bool:
