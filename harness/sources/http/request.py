@@ -1,7 +1,7 @@
 """One bounded HTTP request, for search engines with an HTTP API."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 from msgspec import Struct
@@ -9,9 +9,6 @@ from msgspec import Struct
 from harness.core.keys import canonical_url
 from harness.core.text import clean, one_line
 from harness.errors import EngineUnavailable, InvalidInput, RateLimited
-
-if TYPE_CHECKING:  # httpx2 takes 0.1 s to import, and an exact hit sends no request
-    import httpx2
 
 MAX_BYTES = 5_000_000
 MAX_ADDRESS_CHARS = 4_000
@@ -54,11 +51,12 @@ def ask(
         EngineUnavailable: no response in time, a broken one, or one of more than `MAX_BYTES`.
         InvalidInput: a header that is not ASCII.
     """
-    import httpx2
+    import httpx2  # it takes 0.1 s to import, and an exact hit sends no request
 
-    from harness.sources.http.transport import Deadline, Sockets, Transport, trusted
+    from harness.sources.http.transport import Deadline, Sockets, Transport, beginning, trusted
 
-    transport = Transport(Sockets(Deadline(timeout)), trusted())
+    deadline = Deadline(timeout)
+    transport = Transport(Sockets(deadline), trusted())
     method, sent = "GET" if form is None and json is None else "POST", {**HEADERS, **(headers or {})}
     try:
         with (
@@ -66,7 +64,12 @@ def ask(
             client.stream(method, url, params=params, data=form, json=json, auth=login) as response,
         ):
             received = {name: clean(value, MAX_ADDRESS_CHARS) for name, value in response.headers.items()}
-            return HttpResponse(response.status_code, received, _body(who, response))
+            body = beginning(response, MAX_BYTES, deadline)
+            if len(body) > MAX_BYTES:
+                raise EngineUnavailable(
+                    f"{who} answered with more than {MAX_BYTES // 1_000_000} MB, too much for a result list"
+                )
+            return HttpResponse(response.status_code, received, body)
     except httpx2.TimeoutException as error:
         raise EngineUnavailable(
             f"{who} did not answer within {timeout:g} s; check the network, or raise search_timeout"
@@ -137,14 +140,3 @@ def origin(url: str) -> str:
     except ValueError:
         return ""
     return one_line(f"{parts.scheme}://{parts.hostname}{port}")[:200] if parts.scheme and parts.hostname else ""
-
-
-def _body(who: str, response: "httpx2.Response") -> bytes:
-    body = bytearray()
-    for piece in response.iter_bytes():
-        body += piece
-        if len(body) > MAX_BYTES:
-            raise EngineUnavailable(
-                f"{who} answered with more than {MAX_BYTES // 1_000_000} MB, too much for a result list"
-            )
-    return bytes(body)

@@ -103,6 +103,21 @@ def trusted() -> ssl.SSLContext:
     return httpx2.create_ssl_context(trust_env=False)
 
 
+def beginning(response: httpx2.Response, limit: int, deadline: Deadline) -> bytes:
+    """Return a decompressed body; of one that is longer than `limit` bytes, a beginning that is longer, too.
+
+    Raises:
+        httpx2.ReadTimeout: no time remains.
+    """
+    body = bytearray()
+    for piece in response.iter_bytes():
+        body += piece
+        deadline.within()
+        if len(body) > limit:
+            break
+    return bytes(body)
+
+
 class _TimedStream(httpcore2.NetworkStream):
     def __init__(self, stream: httpcore2.NetworkStream, deadline: Deadline) -> None:
         self._stream = stream

@@ -33,7 +33,6 @@ _ORPHAN_SECONDS = 120
 
 _BOOT = "import sys; sys.path[:] = {path!r}; from harness.sources.pages.extraction_process import serve; serve()"
 
-
 _BROKEN = (OSError, EOFError, MsgspecError)
 
 
@@ -71,7 +70,8 @@ class Worker:
             end = time.monotonic() + self._seconds
             try:
                 with _killed_after(self._seconds, process):
-                    answer = _ask(process, _Task(body, content_type))
+                    _send(process.stdin, msgpack.encode(_Task(body, content_type)))
+                    answer = msgpack.decode(_receive(process.stdout), type=_Answer)
             except _BROKEN as error:
                 self._stop()
                 late = time.monotonic() >= end
@@ -108,7 +108,7 @@ class Worker:
             return
         try:
             with _killed_after(_START_SECONDS, process):
-                _receive(_answers_of(process))
+                _receive(process.stdout)
         except _BROKEN as error:
             self._stop()
             raise PageError("the process that extracts text does not start; run `harness doctor`") from error
@@ -141,23 +141,14 @@ def _killed_after(seconds: float, process: subprocess.Popen[bytes]) -> Iterator[
         timer.cancel()
 
 
-def _ask(process: subprocess.Popen[bytes], task: _Task) -> _Answer:
-    assert process.stdin is not None  # noqa: S101 - for the type checker: it is a pipe
-    _send(process.stdin, msgpack.encode(task))
-    return msgpack.decode(_receive(_answers_of(process)), type=_Answer)
-
-
-def _answers_of(process: subprocess.Popen[bytes]) -> IO[bytes]:
-    assert process.stdout is not None  # noqa: S101 - for the type checker: it is a pipe
-    return process.stdout
-
-
-def _send(pipe: IO[bytes], message: bytes) -> None:
+def _send(pipe: IO[bytes] | None, message: bytes) -> None:
+    assert pipe is not None  # noqa: S101 - for the type checker
     pipe.write(len(message).to_bytes(8) + message)
     pipe.flush()
 
 
-def _receive(pipe: IO[bytes]) -> bytes:
+def _receive(pipe: IO[bytes] | None) -> bytes:
+    assert pipe is not None  # noqa: S101 - for the type checker
     head = pipe.read(8)
     message = pipe.read(int.from_bytes(head))
     if len(head) < 8 or len(message) < int.from_bytes(head):

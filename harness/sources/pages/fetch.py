@@ -1,5 +1,6 @@
 """Fetching of a URL: redirects, robots.txt, validators, limits, and every failure as a `PageError`."""
 
+import re
 import ssl
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -15,10 +16,9 @@ from harness.core.pages import Page
 from harness.core.sites import ANY_SITE, Sites
 from harness.core.text import clean, shorten
 from harness.errors import AddressRefused, InvalidInput, PageError, SiteLeftOut
-from harness.sources.http.transport import Deadline, Sockets, Transport
+from harness.sources.http.transport import Deadline, Sockets, Transport, beginning
 from harness.sources.pages.addresses import AddressGuard
 from harness.sources.pages.robots import MAX_RULES_BYTES, MAX_RULES_REDIRECTS, Robots, Rules, rules_in
-from harness.sources.pages.validators import conditions, entity_tag, http_date
 
 MAX_ADDRESS_CHARS = 4_000
 MAX_HEADER_CHARS = 500
@@ -33,6 +33,11 @@ _HEADERS = {
 _CODINGS = frozenset({"", "identity", "gzip", "x-gzip", "deflate"})
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 NOT_MODIFIED = 304
+_ETAG = re.compile(r'(?:W/)?"[!#-~]{0,200}"')
+_DATE = re.compile(
+    r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), [0-9]{2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [0-9]{4} "
+    r"[0-9]{2}:[0-9]{2}:[0-9]{2} GMT"
+)
 _NO_CONNECTION = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError)
 _ADVICE: Mapping[int, str] = {
     401: "it requires a login",
@@ -141,10 +146,32 @@ def fetch(
                         return held
                     if not _is_redirect(response):
                         return _body(response, limits, deadline)
-                    address = _allowed(_next(address, response.headers["location"]), sites)
+                    address = _next(address, response.headers["location"])
+                    if name := sites.left_out_by(str(address)):
+                        raise SiteLeftOut(f"it redirects to a site that {name} leaves out")
     except httpx2.HTTPError as error:
         raise PageError(_why(error, limits, deadline)) from error
     raise PageError(f"more than {limits.max_redirects} redirects; open it in a browser to see where it leads")
+
+
+def entity_tag(header: str | None) -> str:
+    """Return an entity tag, weak or strong, of printable ASCII and at most 200 characters; "" for anything else."""
+    return header if header and _ETAG.fullmatch(header) else ""
+
+
+def http_date(header: str | None) -> str:
+    """Return a date in the form of RFC 9110, section 5.6.7; "" for anything else."""
+    return header if header and _DATE.fullmatch(header) else ""
+
+
+def conditions(held: Page | None, url: str) -> Mapping[str, str]:
+    """Return the headers that request the page at `url` only if it is no longer the `held` one; none if that came from
+    another URL or without validators. They are checked again: a database may have been imported.
+    """
+    if held is None or held.url != url:
+        return {}
+    headers = {"If-None-Match": entity_tag(held.etag), "If-Modified-Since": http_date(held.last_modified)}
+    return {name: value for name, value in headers.items() if value}
 
 
 def _transport(guard: AddressGuard, deadline: Deadline, proxy: httpx2.Proxy | None) -> Transport:
@@ -222,7 +249,7 @@ class _Requests:
             return Rules(unreachable=f"HTTP {response.status_code}")
         if not response.is_success:
             return Rules()
-        return rules_in(_beginning(response, MAX_RULES_BYTES, self._deadline))
+        return rules_in(beginning(response, MAX_RULES_BYTES, self._deadline))
 
 
 def _is_redirect(response: httpx2.Response) -> bool:
@@ -251,12 +278,6 @@ def _next(address: httpx2.URL, location: str) -> httpx2.URL:
         raise AddressRefused(f"it redirects to {shown_url(location)!r}, which is not an http(s) URL") from error
 
 
-def _allowed(target: httpx2.URL, sites: Sites) -> httpx2.URL:
-    if name := sites.left_out_by(str(target)):
-        raise SiteLeftOut(f"it redirects to a site that {name} leaves out")
-    return target
-
-
 def _body(response: httpx2.Response, limits: FetchLimits, deadline: Deadline) -> Fetched:
     """Read the body. A body above the limit is an error: half of it would look like all of it."""
     if not 200 <= response.status_code < 300:
@@ -269,7 +290,7 @@ def _body(response: httpx2.Response, limits: FetchLimits, deadline: Deadline) ->
     length = response.headers.get("content-length", "")
     if length.isdecimal() and len(length) < 20 and int(length) > limits.max_bytes:
         raise too_large
-    body = _beginning(response, limits.max_bytes, deadline)
+    body = beginning(response, limits.max_bytes, deadline)
     if len(body) > limits.max_bytes:
         raise too_large
     return Fetched(
@@ -279,17 +300,6 @@ def _body(response: httpx2.Response, limits: FetchLimits, deadline: Deadline) ->
         etag=entity_tag(response.headers.get("etag")),
         last_modified=http_date(response.headers.get("last-modified")),
     )
-
-
-def _beginning(response: httpx2.Response, limit: int, deadline: Deadline) -> bytes:
-    """Return a decompressed body; of one that is longer than `limit` bytes, a beginning that is longer, too."""
-    body = bytearray()
-    for piece in response.iter_bytes():
-        body += piece
-        deadline.within()
-        if len(body) > limit:
-            break
-    return bytes(body)
 
 
 def _why(error: httpx2.HTTPError, limits: FetchLimits, deadline: Deadline) -> str:

@@ -96,7 +96,8 @@ def _pieces(page: Any, number: int, room: int) -> dict[int, list[Line]]:
         name = str(font.get("/BaseFont", "")) if hasattr(font, "get") else ""
         size = size * scale if isfinite(size * scale) and size * scale > 0 else 1.0
         bold = any(weight in name for weight in ("Bold", "bold", "Black", "Heavy"))
-        turned.setdefault(turn, []).append(Line(number, x, y, x + _width(text.strip(), size), size, text, bold))
+        end = x + size * sum(map(_ems, text.strip()))
+        turned.setdefault(turn, []).append(Line(number, x, y, end, size, text, bold))
 
     page.extract_text(visitor_text=visit)
     return turned
@@ -124,12 +125,8 @@ def _placed(cm: Sequence[float], tm: Sequence[float]) -> tuple[int, float, float
     return (0, x, y, scale) if right >= 0 else (180, -x, -y, scale)
 
 
-def _width(text: str, size: float) -> float:
-    """Estimate the width of a text, within about 10%: what pypdf does not report."""
-    return size * sum(map(_ems, text))
-
-
 def _ems(char: str) -> float:
+    """Estimate the width of a character in font sizes, for a text within about 10%: pypdf does not report it."""
     if char in _NARROW:
         return 0.3
     if char in _WIDE:

@@ -24,8 +24,8 @@ from harness.core.tables import PAGES
 from harness.errors import OfflineMiss, PageError
 from harness.sources.pages import reader as reader_module
 from harness.sources.pages.extraction_process import Worker
+from harness.sources.pages.fetch import conditions, entity_tag, http_date
 from harness.sources.pages.reader import WebReader
-from harness.sources.pages.validators import conditions, entity_tag, http_date
 from harness.storage.sqlite.store import SqliteStore
 from tests.cli.program import Program
 from tests.fakes import FakeClock
