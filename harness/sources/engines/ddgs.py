@@ -31,7 +31,6 @@ _REFUSED = frozenset({202, 403, 429})
 
 _CHALLENGES = ("anomaly-modal", "anomaly.js", "g-recaptcha", "h-captcha", "cf-challenge", "captcha-form")
 
-
 _SEARCH_FIELD = re.compile(r"<input[^>]{0,500}\bname=[\"']?q[\"'\s>/]")
 """Every page of a search engine has a search field, also one without results."""
 
