@@ -346,7 +346,7 @@ def test_a_research_notes_a_refused_page_and_goes_on(site: HTTPServer, tmp_path:
         urls, Cache(SqliteStore(tmp_path / "harness.db")), reader, ttl=60, concurrency=2, progress=silent, what="pages"
     )
     reader.close()
-    (refused, nothing), (read, _) = found
+    (refused, nothing, _), (read, _, _) = found
     assert (refused.answered_by, nothing, read.answered_by) == ("failed", None, "live")
     assert refused.error is not None
     assert f"page_error: {urls[0]}: {REFUSED}" in refused.error
