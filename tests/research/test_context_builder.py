@@ -14,26 +14,26 @@ from harness.cache import Cache, Policy
 from harness.core.rules import RuleName
 from harness.errors import StoreError
 from harness.models.local.tokenizer import rarity
-from harness.research.context_builder import ShownSource, Window, build_context, cached_context
+from harness.research.context_builder import ShownSource, build_context, cached_context
 from harness.research.evidence import Evidence, cached_evidence, find_evidence
 from harness.research.fingerprint import Code
 from harness.research.gathering import GatheredSource
 from harness.research.scoring import ChunkSet
 from harness.settings import WritingSettings
-from harness.vector_cache import Anchor, StoredChunk, VectorCache
+from harness.vector_cache import StoredChunk, VectorCache
 from tests.fakes import MemoryStore, WordEmbedder, WordReader, refusing
 
-TEXTS = {"a": [f"a{n} one two" for n in range(6)], "b": [f"b{n} one two" for n in range(3)]}
+TEXTS = {"a": [f"a{n} one two" for n in range(6)], "b": [f"b{n} one two" for n in range(3)], "long": ["word " * 50]}
 
 
-class Chunks:
-    """Chunks of two documents; three words each."""
+Window = tuple[str, dict[int, str]]
 
-    def chunk(self, document: str, index: int) -> StoredChunk | None:
-        """Return one, if there is one."""
-        texts = TEXTS.get(document, [])
-        about = {"document": document, "chunk_index": index, "section": f"section {document}"}
-        return StoredChunk(text=texts[index], metadata=about) if 0 <= index < len(texts) else None
+
+def chunk_of(document: str, index: int) -> StoredChunk | None:
+    """Return a chunk of one of the documents, if there is one: three words, fifty in the document "long"."""
+    texts = TEXTS.get(document, [])
+    about = {"document": document, "chunk_index": index, "section": f"section {document}"}
+    return StoredChunk(text=texts[index], metadata=about) if 0 <= index < len(texts) else None
 
 
 def words(texts: Sequence[str]) -> list[int]:
@@ -41,56 +41,46 @@ def words(texts: Sequence[str]) -> list[int]:
     return [len(text.split()) for text in texts]
 
 
-def anchor(document: str, index: int, similarity: float) -> Anchor:
-    """Return a chunk that matched."""
-    about = {"document": document, "chunk_index": index, "section": f"section {document}"}
-    return Anchor(text=TEXTS[document][index], metadata=about, similarity=similarity)
-
-
-def build(anchors: Sequence[Anchor], budget: int) -> list[Window]:
-    """Build over the two documents."""
-    return build_context(anchors, Chunks(), budget=budget, count=words)  # type: ignore[arg-type]
+def build(anchors: Sequence[tuple[str, int]], budget: int) -> list[Window]:
+    """Build over the documents."""
+    return build_context(anchors, chunk_of, budget=budget, count=words)
 
 
 def spans(windows: Sequence[Window]) -> list[tuple[str, int, int]]:
     """Return the chunks of each window."""
-    return [(window.document, window.first, window.last) for window in windows]
+    return [(document, min(texts), max(texts)) for document, texts in windows]
 
 
 def test_without_room_there_are_only_anchors() -> None:
     """Neighbours use only the rest of the budget."""
-    assert spans(build([anchor("a", 2, 0.9), anchor("b", 1, 0.8)], 6)) == [("a", 2, 2), ("b", 1, 1)]
+    assert spans(build([("a", 2), ("b", 1)], 6)) == [("a", 2, 2), ("b", 1, 1)]
 
 
 def test_an_anchor_gets_its_neighbours_in_turn() -> None:
     """The chunk before, the chunk after, then the next ones."""
-    assert spans(build([anchor("a", 2, 0.9)], 9)) == [("a", 1, 3)]
-    assert spans(build([anchor("a", 2, 0.9)], 12)) == [("a", 0, 3)]
+    assert spans(build([("a", 2)], 9)) == [("a", 1, 3)]
+    assert spans(build([("a", 2)], 12)) == [("a", 0, 3)]
 
 
 def test_windows_that_touch_become_one() -> None:
-    """Nothing appears twice, in document order; the score is the higher one, unchanged."""
-    [window] = build([anchor("a", 3, 0.7), anchor("a", 1, 0.9)], 15)
-    assert (window.first, window.last, window.similarity) == (0, 4, 0.9)
-    assert window.text == "\n\n".join(TEXTS["a"][:5])
-    assert window.section == "section a"
+    """Nothing appears twice, in document order."""
+    assert build([("a", 3), ("a", 1)], 15) == [("a", dict(enumerate(TEXTS["a"][:5])))]
 
 
 def test_documents_come_in_the_order_of_their_best_anchor() -> None:
     """The first anchor's document first."""
-    assert [window.document for window in build([anchor("b", 0, 0.9), anchor("a", 0, 0.8)], 100)] == ["b", "a"]
+    assert [document for document, _ in build([("b", 0), ("a", 0)], 100)] == ["b", "a"]
 
 
 def test_an_anchor_that_does_not_fit_leaves_room_for_the_next() -> None:
     """The budget is never exceeded, even for a good one."""
-    long = Anchor(text="word " * 50, metadata=anchor("b", 1, 1.0).metadata, similarity=0.95)
-    assert spans(build([long, anchor("a", 0, 0.8)], 3)) == [("a", 0, 0)]
+    assert spans(build([("long", 0), ("a", 0)], 3)) == [("a", 0, 0)]
 
 
 @pytest.mark.parametrize("budget", [0, 2])
 def test_if_nothing_fits_the_context_is_empty(budget: int) -> None:
     """No anchor, no context."""
-    assert build([anchor("a", 0, 0.8)], budget) == []
+    assert build([("a", 0)], budget) == []
     assert build([], 100) == []
 
 
@@ -100,10 +90,10 @@ def test_if_nothing_fits_the_context_is_empty(budget: int) -> None:
 )
 def test_the_budget_holds_and_no_chunk_appears_twice(places: list[tuple[str, int]], budget: int) -> None:
     """For any anchors."""
-    windows = build([anchor(document, index, 1 - n / 10) for n, (document, index) in enumerate(places)], budget)
-    shown = [(window.document, index) for window in windows for index in range(window.first, window.last + 1)]
+    windows = build(places, budget)
+    shown = [(document, index) for document, texts in windows for index in texts]
     assert len(shown) == len(set(shown))
-    assert sum(words([window.text for window in windows])) <= budget
+    assert sum(words([text for _, texts in windows for text in texts.values()])) <= budget
 
 
 # --- the context of a model, through the cache
