@@ -30,7 +30,7 @@ from harness.research.figures import (
     figure_of,
 )
 from harness.research.report import Citation, CitedSource, Report
-from harness.research.report_documents import as_docx, as_pdf
+from harness.research.report_files import as_docx, as_pdf
 from harness.research.reports import as_html, as_markdown
 from harness.research.saved_report import SavedReport
 

@@ -17,7 +17,7 @@ from harness.research.bibliography import as_bibtex
 from harness.research.gathering import GatheredSource
 from harness.research.page_reading import MAX_PAGE_CHARS, read_all
 from harness.research.report import Citation, Report
-from harness.research.report_documents import as_docx, as_pdf
+from harness.research.report_files import as_docx, as_pdf
 from harness.research.reports import as_html, as_markdown
 from harness.research.result import Research
 from harness.research.run_view import past_run

@@ -19,7 +19,7 @@ from harness.core.text import clean, one_line
 from harness.errors import InvalidInput
 from harness.research.planner import KEY_POINTS
 from harness.research.report import DISAGREEMENTS, Citation, CitedSource, Report
-from harness.research.report_documents import as_docx, as_pdf
+from harness.research.report_files import as_docx, as_pdf
 from harness.research.saved_report import SavedReport
 
 NOW = 1_763_000_000.0

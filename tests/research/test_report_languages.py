@@ -26,7 +26,7 @@ from harness.research.planner import KEY_POINTS, make_plan
 from harness.research.prompts import in_language_of, prompt
 from harness.research.quotation_support import BY_WORDS
 from harness.research.report import DISAGREEMENTS, Citation, CitedSource, Report
-from harness.research.report_documents import as_docx
+from harness.research.report_files import as_docx
 from harness.research.report_limits import limits_of, remark_of
 from harness.research.reports import as_html, as_markdown
 from harness.research.run_view import past_run
