@@ -11,11 +11,12 @@ from msgspec import Struct, to_builtins
 
 from harness.core.disagreement import MOST, Said, comparable, figures_for, is_near, years_of
 from harness.core.text import clean, one_line, shorten
+from harness.research.drawing import LIGHT, Look, drawn, label, name_bars, name_places, painted, ticks
+from harness.research.drawing import figure as empty_figure
 from harness.research.messages import digits_in, list_in, message, place_in
 from harness.research.quoted_numbers import QuotedNumber, quoted_number, without_ranges, year_of
 
 if TYPE_CHECKING:
-    from harness.research.drawing import Look
     from harness.research.report import Citation, Report
 
 FIGURES = "Figures"
@@ -220,15 +221,12 @@ def _digits(value: float) -> str:
     return digits.removesuffix(".0")
 
 
-def as_svg(figure: Figure, look: "Look | None" = None) -> bytes:
+def as_svg(figure: Figure, look: Look = Look()) -> bytes:  # noqa: B008 - immutable
     """Return the bar chart as an SVG image; ranges are lighter above their lower end.
 
     Raises:
         NotFound: its values cannot be compared by eye.
     """
-    from harness.research.drawing import Look, drawn
-
-    look = look or Look()
     with _chart(figure, look) as chart:
         return drawn(chart, look)
 
@@ -239,8 +237,6 @@ def as_png(figure: Figure) -> bytes:
     Raises:
         NotFound: its values cannot be compared by eye.
     """
-    from harness.research.drawing import Look, painted
-
     with _chart(figure, Look()) as chart:
         return painted(chart)
 
@@ -251,17 +247,12 @@ def as_inline_svg(figure: Figure) -> str:
     Raises:
         NotFound: its values cannot be compared by eye.
     """
-    from harness.research.drawing import LIGHT
-
     text = as_svg(figure).decode()
     return text[text.index("<svg") :].replace(LIGHT["ink"], "currentColor").replace(LIGHT["grid"], GRID)
 
 
 @contextmanager
-def _chart(figure: Figure, look: "Look") -> Iterator[Any]:
-    from harness.research.drawing import figure as empty_figure
-    from harness.research.drawing import label, name_bars, name_places, ticks
-
+def _chart(figure: Figure, look: Look) -> Iterator[Any]:
     with empty_figure(look, something=figure.drawn) as made:
         axes, places = made.subplots(), range(len(figure.rows))
         tops, lows = [row.top for row in figure.rows], [row.value for row in figure.rows]
