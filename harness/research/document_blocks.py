@@ -55,7 +55,7 @@ def fill(document: Document, saved: SavedReport, now: float) -> None:
     language = report.language
     document.title(plain(report.title or saved.question))
     if report.remark:
-        document.paragraph([Piece(plain(report.remark))], remark=True)
+        document.paragraph(_cell(report.remark), remark=True)
     for section, paragraphs in report.sections:
         document.heading(plain(report.heading(section)))
         for sentences in paragraphs:
@@ -68,14 +68,14 @@ def fill(document: Document, saved: SavedReport, now: float) -> None:
     quoted = [each for each in report.quotations if each.sentence != each.quotation]
     quotations = ([_mark(report, each), Piece(f" “{plain(each.quotation)}”")] for each in quoted)
     _list(document, report.heading("Quotations"), quotations)
-    _list(document, report.heading("Limits"), ([Piece(plain(limit))] for limit in report.limits))
+    _list(document, report.heading("Limits"), map(_cell, report.limits))
     document.heading(plain(report.heading("Sources")))
     for source in report.sources:
         document.source(source, described(source, language))
     document.paragraph([Piece(report.checks)], remark=True)
     document.heading(message(language, "About this report"))
     matter = front_matter(saved, now, language).items()
-    about = [[[Piece(chosen(language, name.replace("_", " ")))], [Piece(plain(text))]] for name, text in matter]
+    about = [[_cell(chosen(language, name.replace("_", " "))), _cell(text)] for name, text in matter]
     document.table(about, head=False, widths=(0.2, 0.8))
 
 
@@ -85,12 +85,12 @@ def _add_figure(document: Document, figure: Figure, report: Report) -> None:
     document.heading(plain(report.heading(FIGURES)), picture=is_drawn)
     if is_drawn:
         document.picture(as_png(figure), plain(figure.caption_in(language)))
-    document.paragraph([Piece(plain(figure.title_in(language)))], remark=True)
+    document.paragraph(_cell(figure.title_in(language)), remark=True)
     rows = [
-        [[Piece(plain(row.label))], [Piece(row.text_in(language))], [Piece(row.mark_in(language), row.number)]]
+        [_cell(row.label), [Piece(row.text_in(language))], [Piece(row.mark_in(language), row.number)]]
         for row in figure.rows
     ]
-    names = [[Piece(plain(name))] for name in figure.columns_in(language)]
+    names = [_cell(name) for name in figure.columns_in(language)]
     document.table([names, *rows], head=True, widths=(0.45, 0.35, 0.2))
 
 
@@ -116,14 +116,14 @@ def _mark(report: Report, citation: Citation) -> Piece:
 def _compared(report: Report, rows: Sequence[Citation]) -> list[list[list[Piece]]]:
     titles = {source.number: source.title for source in report.sources}
     cells = [
-        [
-            [Piece(plain(titles.get(each.number, "")))],
-            list(_cited(report, [each])),
-            [Piece(plain(report.date_of(each.number)))],
-        ]
+        [_cell(titles.get(each.number, "")), [*_cited(report, [each])], _cell(report.date_of(each.number))]
         for each in rows
     ]
-    return [[[Piece(name)] for name in columns_in(report.language)], *cells]
+    return [[_cell(name) for name in columns_in(report.language)], *cells]
+
+
+def _cell(text: str) -> list[Piece]:
+    return [Piece(plain(text))]
 
 
 def described(source: CitedSource, language: str) -> str:
