@@ -1,7 +1,6 @@
 """Thresholds of the reader from labelled texts: conformal risk control, for each of its decisions."""
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from typing import TypeVar
 
 from msgspec import Struct
@@ -51,8 +50,8 @@ def calibrated_answers(
     """
     calibration = reader.calibration.with_vectors_of(embedder.id)
     scores = [relevance(question, [text], reader, embedder)[0] for question, text, _ in _counted(pairs, progress)]
-    choose = partial(_missing_few, most=max_missed)
-    decided = _decided("answers", scores, [label for *_, label in pairs], choose)
+    labels = [label for *_, label in pairs]
+    decided = _decided("answers", scores, labels, lambda right, _: highest_threshold(right, max_missed))
     return _replaced(reader, calibration, name, [decided]), [decided]
 
 
@@ -69,10 +68,14 @@ def calibrated_support(
     read: list[SupportProbabilities] = [
         reader.supports(sentence, [quotation])[0] for sentence, quotation, _ in _counted(pairs, progress)
     ]
-    choose = partial(_accepting_few, most=max_wrong)
     decided = [
-        _decided(name, [getattr(each, name) for each in read], [label == name for *_, label in pairs], choose)
-        for name in ("supports", "contradicts")
+        _decided(
+            decision,
+            [getattr(each, decision) for each in read],
+            [label == decision for *_, label in pairs],
+            lambda _, wrong: lowest_threshold(wrong, max_wrong),
+        )
+        for decision in ("supports", "contradicts")
     ]
     return _replaced(reader, reader.calibration, name, decided), decided
 
@@ -89,14 +92,6 @@ def _replaced(
 ) -> ReadingCalibration:
     thresholds = {each.decision: each.threshold for each in decided}
     return replace(calibration, reader=reader.id, calibrated_on=name, **thresholds)
-
-
-def _missing_few(right: Scores, _wrong: Scores, most: float) -> float:
-    return highest_threshold(right, most)
-
-
-def _accepting_few(_right: Scores, wrong: Scores, most: float) -> float:
-    return lowest_threshold(wrong, most)
 
 
 def _decided(
