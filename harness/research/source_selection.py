@@ -23,8 +23,6 @@ from harness.research.reranking import Found
 from harness.research.search import EngineSearch
 from harness.settings import GatheringSettings
 
-"""One page and its outcome."""
-
 
 def year_of(question: str, gathering: GatheringSettings, cache: Cache, *, ttl: float) -> int:
     """Return the year of a research. If dates count for its question, it is stored for `ttl` seconds: a replay in
@@ -81,11 +79,8 @@ class SourceSelection:
         """Note the URLs of documents of a corpus."""
         self._of_corpus.update(canonical_url(url) for url in urls)
 
-    def permitted(self, asked: Sequence[EngineSearch]) -> list[EngineSearch]:
-        """Return searches without the results, and full texts, of sites that are left out."""
-        return [self._permitted(each) for each in asked]
-
-    def _permitted(self, search: EngineSearch) -> EngineSearch:
+    def permitted(self, search: EngineSearch) -> EngineSearch:
+        """Return a search without the results, and full texts, of sites that are left out."""
         if isinstance(search.outcome, SearchError):
             return search
         if search.engine == CORPUS:
@@ -103,13 +98,10 @@ class SourceSelection:
                 kept.append(result)
         return replace(search, outcome=replace(search.outcome, value=kept))
 
-    def reached(self, read: Sequence[ReadPage]) -> list[ReadPage]:
-        """Return read pages without the text of those that a redirect took to a site that is left out: in an earlier
-        run, or not at all, as it is not followed now.
+    def reached(self, read: ReadPage) -> ReadPage:
+        """Return a read page, without its text if a redirect took it to a site that is left out: in an earlier run, or
+        not at all, as it is not followed now.
         """
-        return [self._reached(each) for each in read]
-
-    def _reached(self, read: ReadPage) -> ReadPage:
         reading, page, _ = read
         name = self.sites.left_out_by(page.url) if page else _list_in(reading.error or "")
         if not name:
