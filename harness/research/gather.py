@@ -196,14 +196,13 @@ class Gatherer:
             queries,
             self._cache,
             self._services.engines,
-            ttl=self._fetch.ttl,
+            fetch=self._fetch,
             max_results=self._gathering.max_results,
-            concurrency=self._fetch.concurrency,
             progress=self._services.progress,
             what=what,
         )
         self._live += len(asked)
-        return self._selection.permitted(asked)
+        return [self._selection.permitted(each) for each in asked]
 
     def _keep(self, asked: Sequence[EngineSearch]) -> list[SourceText]:
         """Add the results to the sources, best URLs first; return them in the order of the searches."""
@@ -278,13 +277,12 @@ class Gatherer:
             urls,
             self._cache,
             self._services.reader,
-            ttl=self._fetch.page_ttl,
-            concurrency=self._fetch.concurrency,
+            fetch=self._fetch,
             progress=self._services.progress,
             what=what,
             sites=self._selection.sites,
         )
-        return self._selection.reached(read)
+        return [self._selection.reached(each) for each in read]
 
     def _untried(self, question: str, asked: Sequence[EngineSearch], most: int) -> list[Found]:
         """Return the results whose pages can be read and were not tried yet, best first."""

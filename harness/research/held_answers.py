@@ -21,7 +21,7 @@ from harness.library.library_engine import results_of
 from harness.ports import Progress, SearchEngine, alternatives_of, silent, single_engines
 from harness.research.page_reading import READABLE
 from harness.research.relevance import Wording
-from harness.research.search import EngineSearch, ReusedAnswer
+from harness.research.search import EngineSearch, ReusedAnswer, is_held
 from harness.settings import GatheringSettings, Settings
 
 log = logging.getLogger(__name__)
@@ -187,17 +187,9 @@ def is_cached(
     by_meaning: bool = False,
 ) -> bool:
     """Return whether the cache answers a search for every engine, exactly or `by_meaning`; leave no trace."""
+    most = gathering.max_results
     return all(
-        any(
-            cache.searches.holds(
-                query,
-                max_results=gathering.max_results,
-                engine=each.name,
-                options=each.options,
-                by_meaning=by_meaning,
-            )
-            for each in alternatives_of(engine)
-        )
+        any(is_held(query, each, cache, most, by_meaning=by_meaning) for each in alternatives_of(engine))
         for engine in engines
     )
 

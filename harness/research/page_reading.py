@@ -16,6 +16,7 @@ from harness.core.sites import ANY_SITE, Sites
 from harness.errors import AccessDenied, InvalidInput, OfflineMiss, PageError
 from harness.ports import PageReader, Progress
 from harness.research.concurrent_calls import run_all
+from harness.settings import FetchSettings
 
 MAX_PAGE_CHARS = 60_000
 """Longest part of a page that is used: about 10,000 words, which take two seconds to embed."""
@@ -48,14 +49,13 @@ def read_all(
     cache: Cache,
     reader: PageReader,
     *,
-    ttl: float,
-    concurrency: int,
+    fetch: FetchSettings,
     progress: Progress,
     what: str,
     sites: Sites = ANY_SITE,
 ) -> list[ReadPage]:
     """Read pages concurrently; return the outcome of each and the page, its text cut to passages, in the order of
-    `urls`. Redirects are followed to `sites` only.
+    `urls`. They are stored for `fetch.page_ttl` seconds. Redirects are followed to `sites` only.
 
     A page that cannot be read, offline included, raises nothing: it is `None`.
 
@@ -64,8 +64,8 @@ def read_all(
     """
     if not urls:
         return []
-    calls = [partial(_read, url, cache, reader, ttl, sites) for url in urls]
-    return run_all(calls, concurrency=concurrency, progress=progress, what=what)
+    calls = [partial(_read, url, cache, reader, fetch.page_ttl, sites) for url in urls]
+    return run_all(calls, concurrency=fetch.concurrency, progress=progress, what=what)
 
 
 def _read(url: str, cache: Cache, reader: PageReader, ttl: float, sites: Sites) -> ReadPage:

@@ -13,7 +13,7 @@ from harness.core.sufficiency import Sufficiency
 from harness.errors import AccessDenied, OfflineMiss, SearchError
 from harness.ports import EngineChain, Progress, SearchEngine, single_engines
 from harness.research.concurrent_calls import run_all
-from harness.settings import Settings
+from harness.settings import FetchSettings, Settings
 
 
 class ReusedAnswer(Struct, frozen=True):
@@ -49,13 +49,13 @@ def ask_all(
     cache: Cache,
     engines: Sequence[SearchEngine],
     *,
-    ttl: float,
+    fetch: FetchSettings,
     max_results: int,
-    concurrency: int,
     progress: Progress,
     what: str,
 ) -> list[EngineSearch]:
-    """Send every query to every engine concurrently; return the outcomes in the order of queries, then engines.
+    """Send every query to every engine concurrently; return the outcomes in the order of queries, then engines. They
+    are stored for `fetch.ttl` seconds.
 
     Raises:
         InvalidInput: an unusable query.
@@ -65,29 +65,26 @@ def ask_all(
 
     def ask(query: str, engine: SearchEngine) -> Answer[Results]:
         return cache.searches.answer(
-            query, engine.search, ttl=ttl, max_results=max_results, engine=engine.name, options=engine.options
+            query, engine.search, ttl=fetch.ttl, max_results=max_results, engine=engine.name, options=engine.options
         )
-
-    def is_held(query: str, engine: SearchEngine) -> bool:
-        return cache.searches.holds(query, max_results=max_results, engine=engine.name, options=engine.options)
 
     def search(query: str, engine: SearchEngine) -> EngineSearch:
         try:
             if isinstance(engine, EngineChain):
-                return _first_answer(query, engine, ask, is_held)
+                return _first_answer(query, engine, ask, lambda each: is_held(query, each, cache, max_results))
             return EngineSearch(query, engine.name, ask(query, engine), ranked_by(engine))
         except SearchError as error:
             return EngineSearch(query, engine.name, error, ranked_by(engine))
 
     calls = [partial(search, query, engine) for query in queries for engine in engines]
-    return run_all(calls, concurrency=concurrency, progress=progress, what=what)
+    return run_all(calls, concurrency=fetch.concurrency, progress=progress, what=what)
 
 
 def _first_answer(
     query: str,
     chain: EngineChain,
     ask: Callable[[str, SearchEngine], Answer[Results]],
-    is_held: Callable[[str, SearchEngine], bool],
+    is_held: Callable[[SearchEngine], bool],
 ) -> EngineSearch:
     """Return the answer of the first engine of a chain that has one: first those whose answer is cached, so that a
     repeated search gives the same.
@@ -96,7 +93,7 @@ def _first_answer(
         SearchError, OfflineMiss, AccessDenied: none has; the error of the last.
     """
     failure: SearchError | OfflineMiss | AccessDenied = OfflineMiss("a chain without engines")
-    held = [engine for engine in chain.alternatives if is_held(query, engine)]
+    held = list(filter(is_held, chain.alternatives))
     late: EngineSearch | None = None
     for engine in [*held, *(each for each in chain.in_order() if each not in held)]:
         try:
@@ -121,11 +118,14 @@ def _first_answer(
 def engine_for(query: str, engines: Sequence[SearchEngine], cache: Cache, max_results: int) -> SearchEngine:
     """Return the engine that a search would ask first: of a chain, the one whose answer is cached."""
     every = single_engines(engines)
+    return next((engine for engine in every if is_held(query, engine, cache, max_results)), every[0])
 
-    def is_held(engine: SearchEngine) -> bool:
-        return cache.searches.holds(query, max_results=max_results, engine=engine.name, options=engine.options)
 
-    return next(filter(is_held, every), every[0])
+def is_held(query: str, engine: SearchEngine, cache: Cache, max_results: int, *, by_meaning: bool = False) -> bool:
+    """Return whether the cache answers a search of one engine, exactly or `by_meaning`; leave no trace."""
+    return cache.searches.holds(
+        query, max_results=max_results, engine=engine.name, options=engine.options, by_meaning=by_meaning
+    )
 
 
 def search_all(
@@ -138,20 +138,12 @@ def search_all(
         SearchError: every engine failed.
         Exception: see `ask_all`.
     """
-    asked = ask_all(
-        [query],
-        cache,
-        engines,
-        ttl=settings.ttl,
-        max_results=settings.max_results,
-        concurrency=settings.concurrency,
-        progress=progress,
-        what="searching",
-    )
+    most = settings.max_results
+    asked = ask_all([query], cache, engines, fetch=settings, max_results=most, progress=progress, what="searching")
     for each in asked:
         if not isinstance(each.outcome, SearchError) and each.outcome.how == "exact":
             cache.searches.claim(each.outcome.outcome.key)
-    return asked, results_of(asked, settings.max_results)
+    return asked, results_of(asked, most)
 
 
 def ranked_by(engine: SearchEngine) -> str:

@@ -15,7 +15,7 @@ from harness.research.fingerprint import code_of
 from harness.research.held_answers import is_cached
 from harness.research.planner import RulePlanner
 from harness.research.search import EngineSearch, ask_all, search_all
-from harness.settings import GatheringSettings, Settings
+from harness.settings import FetchSettings, GatheringSettings, Settings
 from harness.sources.engines.failover import REST, Failover
 from tests.cli.program import Program
 from tests.fakes import FakeClock, MemoryStore, WordEmbedder
@@ -60,7 +60,9 @@ def cache(clock: FakeClock) -> Cache:
 
 def ask(cache: Cache, *engines: SearchEngine, query: str = QUERY) -> list[EngineSearch]:
     """Search one query with engines that are fused."""
-    return ask_all([query], cache, engines, ttl=3_600, max_results=3, concurrency=2, progress=silent, what="searching")
+    return ask_all(
+        [query], cache, engines, fetch=FetchSettings(ttl=3_600), max_results=3, progress=silent, what="searching"
+    )
 
 
 def outcome(cache: Cache, engine: SearchEngine, query: str = QUERY) -> tuple[str, str]:

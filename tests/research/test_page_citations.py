@@ -23,6 +23,7 @@ from harness.research.result import Research
 from harness.research.run_view import past_run
 from harness.research.saved_report import saved_research
 from harness.research.verification import read_report, verify
+from harness.settings import FetchSettings
 from harness.sources.corpus.engine import open_corpus
 from harness.sources.pages.extraction import extract
 from harness.storage.sqlite.store import SqliteStore
@@ -132,7 +133,7 @@ def test_a_page_that_is_cut_keeps_the_pages_of_what_is_left(cache: Cache) -> Non
         def read(self, url: str, held: Page | None = None) -> Page:
             return page
 
-    [(_, read, _)] = read_all([URL], cache, Reader(), ttl=60, concurrency=1, progress=silent, what="pages")
+    [(_, read, _)] = read_all([URL], cache, Reader(), fetch=FetchSettings(), progress=silent, what="pages")
     assert read is not None
     assert [number for _, number in read.page_starts] == [1, 2]
     assert read.page_starts[0][0] == 0

@@ -134,16 +134,15 @@ def refresh(app: RequestApp, source: SourcePath, id: IdPath) -> RefreshResponse:
     for engine in single_engines(app.sources.engines(question=found.entry.text)):
         if (engine.name, canonical_json(dict(engine.options))) == (found.about["engine"], found.about["options"]):
             settings = app.settings
-            search = ask_all(
+            [search] = ask_all(
                 [found.entry.text],
                 app.cache.refreshing(),
                 [engine],
-                ttl=settings.ttl,
+                fetch=settings,
                 max_results=max(settings.max_results, found.about["max_results"]),
-                concurrency=1,
                 progress=app.progress,
                 what="searching",
-            )[0]
+            )
             if isinstance(search.outcome, SearchError):
                 raise search.outcome
             return RefreshResponse(id=id, results=len(search.results), live_calls=int(search.outcome.how == "live"))
