@@ -28,28 +28,20 @@ MAX_LABEL = 24
 LEAST_PLACES = 8
 """Bars and points are spaced as if there were at least this many."""
 
-LIGHT: Mapping[str, str] = {
-    "ink": "#3d434b",
-    "grid": "#dfe3e8",
-    "quiet": "#878e98",
-    "blue": "#0072b2",
-    "sky": "#2e93cc",
-    "green": "#008f68",
-    "orange": "#bf8300",
-    "vermillion": "#d55e00",
-    "purple": "#b9578f",
+_COLOURS = {
+    "ink": ("#3d434b", "#ccd2da"),
+    "grid": ("#dfe3e8", "#30363e"),
+    "quiet": ("#878e98", "#868e99"),
+    "blue": ("#0072b2", "#2b8cc4"),
+    "sky": ("#2e93cc", "#7cc7f0"),
+    "green": ("#008f68", "#17b384"),
+    "orange": ("#bf8300", "#e69f00"),
+    "vermillion": ("#d55e00", "#e8702a"),
+    "purple": ("#b9578f", "#cc79a7"),
 }
-DARK: Mapping[str, str] = {
-    "ink": "#ccd2da",
-    "grid": "#30363e",
-    "quiet": "#868e99",
-    "blue": "#2b8cc4",
-    "sky": "#7cc7f0",
-    "green": "#17b384",
-    "orange": "#e69f00",
-    "vermillion": "#e8702a",
-    "purple": "#cc79a7",
-}
+"""On a light, and on a dark background."""
+LIGHT: Mapping[str, str] = {name: light for name, (light, _) in _COLOURS.items()}
+DARK: Mapping[str, str] = {name: dark for name, (_, dark) in _COLOURS.items()}
 _drawing = threading.Lock()  # matplotlib's settings are global to the process and change during drawing
 
 
