@@ -3,6 +3,7 @@
 import logging
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from heapq import nsmallest
 from itertools import islice
@@ -127,7 +128,7 @@ class _Found(Struct, frozen=True):
 class _Wanted(Struct, frozen=True):
     """Limits of a page, and the number of entries up to its end."""
 
-    sources: tuple[Source, ...]
+    tables: tuple[tuple[Source, str], ...]
     since: float
     count: int
     origins: tuple[str, ...]
@@ -164,7 +165,7 @@ class History:
             SearchBackendError: lookups by meaning are not available.
             StoreError: the store cannot be read.
         """
-        sources = _sources(source)
+        tables = _tables(source)
         if not (1 <= limit <= MAX_LIMIT and 0 <= offset <= MAX_OFFSET and 0 <= since < float("inf")):
             raise InvalidInput(
                 f"limit must be from 1 to {MAX_LIMIT}, offset from 0 to {MAX_OFFSET:,}, since a time; not "
@@ -172,9 +173,9 @@ class History:
             )
         query = one_line(clean(query, 10_000))
         count = offset + limit + 1
-        wanted = _Wanted(sources, since, count if found is None else MAX_EXAMINED, origins_of(origin))
+        wanted = _Wanted(tables, since, count if found is None else MAX_EXAMINED, origins_of(origin))
         repeats = Repeats()
-        if "research" in sources:
+        if ("research", RUNS) in tables:
             repeats = repeats_in(self._store, self._tenant, since=since, origins=wanted.origins)
         rows = self._near(query, wanted, repeats) if query else self._newest(wanted, repeats)
         chosen = nsmallest(wanted.count, rows, key=lambda each: each.order)
@@ -193,35 +194,32 @@ class History:
             NotFound: there is no such entry (any more).
             StoreError: the store cannot be read.
         """
-        sources = _sources(source)
-        for table in (each for name in sources for each in TABLES_OF[name]):
+        for _, table in _tables(source):
             if (entry := self._store.rows.get_whole(table, self._tenant, key)) is not None:
                 return StoredEntry(table, entry, dict(zip(COLUMNS[table].own_names, entry.own, strict=True)))
         raise NotFound(f"there is no {source} {clean(key, 80)!r}, or it was deleted")
 
     def _newest(self, wanted: _Wanted, repeats: Repeats) -> Iterator[_Found]:
-        for source in wanted.sources:
-            for table in TABLES_OF[source]:
-                limit = MAX_RUNS if source == "research" else wanted.count
-                newest = self._store.listings.timeline(
-                    table, self._tenant, since=wanted.since, limit=limit, origins=wanted.origins
-                )
-                for place, outline in enumerate(newest):
-                    if not repeats.hides(table, outline.key, outline.text):
-                        runs = repeats.of(table, outline.key)
-                        yield _Found(source, table, outline.key, outline.created_at, 1.0, place, runs=runs)
+        for source, table in wanted.tables:
+            limit = MAX_RUNS if source == "research" else wanted.count
+            newest = self._store.listings.timeline(
+                table, self._tenant, since=wanted.since, limit=limit, origins=wanted.origins
+            )
+            for place, outline in enumerate(newest):
+                if not repeats.hides(table, outline.key, outline.text):
+                    runs = repeats.of(table, outline.key)
+                    yield _Found(source, table, outline.key, outline.created_at, 1.0, place, runs=runs)
 
     def _near(self, query: str, wanted: _Wanted, repeats: Repeats) -> Iterator[_Found]:
         try:
             vector = self._embedder.embed([query])[0]
-            for source in wanted.sources:
-                for table in TABLES_OF[source]:
-                    self._embed_some(table)
-                    for scope in self._store.nearest.scopes(table, self._tenant, self._embedder.id):
-                        for near in self._near_in(table, scope, vector, wanted, repeats):
-                            entry, similarity = near.entry, shown(near.similarity)
-                            runs = repeats.of(table, entry.key)
-                            yield _Found(source, table, entry.key, entry.created_at, similarity, entry=entry, runs=runs)
+            for source, table in wanted.tables:
+                self._embed_some(table)
+                for scope in self._store.nearest.scopes(table, self._tenant, self._embedder.id):
+                    for near in self._near_in(table, scope, vector, wanted, repeats):
+                        entry, similarity = near.entry, shown(near.similarity)
+                        runs = repeats.of(table, entry.key)
+                        yield _Found(source, table, entry.key, entry.created_at, similarity, entry=entry, runs=runs)
         except (EmbeddingError, IndexUnavailable) as error:
             raise SearchBackendError(f"lookup by meaning is not available: {error}") from error
 
@@ -235,14 +233,7 @@ class History:
         count, requested = wanted.count, min(max(wanted.count + 1, LEAST_NEAR), MAX_NEAR)
         while True:
             found = self._store.nearest.search(
-                table,
-                self._tenant,
-                scope,
-                vector,
-                embedder=self._embedder.id,
-                k=requested,
-                now=EVER,
-                at_least=FLOOR,
+                table, self._tenant, scope, vector, embedder=self._embedder.id, k=requested, now=EVER, at_least=FLOOR
             )
             fitting = self._fitting(table, found, wanted, repeats)
             enough = len(fitting) >= count and shown(found[-1].similarity) < shown(fitting[count - 1].similarity)
@@ -329,29 +320,21 @@ def since_of(text: str, now: float) -> float:
         return 0.0
     if _UNIX_TIME.fullmatch(text.strip()):
         return float(text)
-    try:
+    with suppress(ValueError):
         moment = datetime.fromisoformat(text.strip()[:64])
-    except ValueError:
-        pass
-    else:
-        seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-        return max(0.0, seconds)
-    try:
-        age = seconds_in(text)
-    except InvalidInput:
-        age = 0.0
-    if not age:
-        shortened = clean(text, 40)
-        raise InvalidInput(
-            f"since is a date like 2026-11-22, a time in ISO 8601 or Unix seconds, or an age like 7d, not {shortened!r}"
-        )
-    return max(0.0, now - age)
+        return max(0.0, (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
+    with suppress(InvalidInput):
+        if age := seconds_in(text):
+            return max(0.0, now - age)
+    shortened = clean(text, 40)
+    raise InvalidInput(
+        f"since is a date like 2026-11-22, a time in ISO 8601 or Unix seconds, or an age like 7d, not {shortened!r}"
+    )
 
 
-def _sources(source: str) -> tuple[Source, ...]:
-    if source == "all":
-        return SOURCES
-    chosen = tuple(each for each in SOURCES if each == source)
-    if not chosen:
+def _tables(source: str) -> tuple[tuple[Source, str], ...]:
+    """Return the tables of one source, or of `all`, each with its source."""
+    found = tuple((each, table) for each in SOURCES if source in {each, "all"} for table in TABLES_OF[each])
+    if not found:
         raise InvalidInput(f"no such source: {clean(source, 50)!r}; choose {', '.join(SOURCES)} or all")
-    return chosen
+    return found

@@ -3,7 +3,6 @@ from outside, returned as text.
 """
 
 from collections.abc import Mapping
-from itertools import islice
 from typing import Any
 
 import orjson
@@ -27,20 +26,19 @@ class Excerpt(Struct, frozen=True):
 
 def excerpt_of(table: str, payload: bytes) -> Excerpt:
     """Return the excerpt of a row of one of the tables of the history."""
+    begins = payload[:MAX_READ].decode(errors="replace") if table == RESEARCH else ""
     try:
         held = orjson.loads(payload)
     except ValueError:  # a context may be any text
-        begins = payload[:MAX_READ].decode(errors="replace") if table == RESEARCH else ""
         return Excerpt(begins, "", found=bool(begins))
     if table == KNOWLEDGE:
         return Excerpt(_field(held, "content"), _field(held, "source_url"))
     if table == SEARCHES:
-        first = held[0] if isinstance(held, list) and held else {}
-        titles = [_field(each, "title") for each in islice(held, 5)] if isinstance(held, list) else []
-        snippet = _field(first, "body") or " · ".join(filter(None, titles))
+        results = held if isinstance(held, list) else []
+        first = results[0] if results else {}
+        snippet = _field(first, "body") or " · ".join(filter(None, (_field(each, "title") for each in results[:5])))
         return Excerpt(snippet, _field(first, "href"), found=bool(first))
     snippet, url = _of_research(held)
-    begins = payload[:MAX_READ].decode(errors="replace") if table == RESEARCH else ""
     found = table != RUNS or (isinstance(held, Mapping) and bool(held.get("report")))
     return Excerpt(snippet or begins, url, found)
 
