@@ -114,11 +114,8 @@ def _mark(report: Report, citation: Citation) -> Piece:
 
 
 def _compared(report: Report, rows: Sequence[Citation]) -> list[list[list[Piece]]]:
-    titles = {source.number: source.title for source in report.sources}
-    cells = [
-        [_cell(titles.get(each.number, "")), [*_cited(report, [each])], _cell(report.date_of(each.number))]
-        for each in rows
-    ]
+    cited = ((each, report.source_of(each.number)) for each in rows)
+    cells = [[_cell(source.title), [*_cited(report, [each])], _cell(source.date)] for each, source in cited]
     return [[_cell(name) for name in columns_in(report.language)], *cells]
 
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from urllib.parse import quote
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -120,20 +121,8 @@ class CitedSource(Struct, frozen=True, omit_defaults=True):
 
 
 def cited_source(number: int, source: GatheredSource) -> CitedSource:
-    """Return a gathered source under a number, 0 if it is not cited."""
-    return CitedSource(
-        number,
-        source.title,
-        source.url,
-        source.fetched_at,
-        source.read_on,
-        source.authors,
-        source.site,
-        source.date,
-        source.doi,
-        source.read,
-        source.language,
-    )
+    """Return a gathered source, which has the same fields and more, under a number, 0 if it is not cited."""
+    return CitedSource(number, *(getattr(source, name) for name in CitedSource.__struct_fields__[1:]))
 
 
 class Report(Struct, frozen=True):
@@ -177,22 +166,44 @@ class Report(Struct, frozen=True):
     @property
     def checks(self) -> str:
         """The result of all checks, in one line."""
-        replaced = self.replaced or sum(citation.replaced for citation in self.citations)  # older reports have no count
-        marked = sum(citation.verified and not citation.supported for citation in self.citations)
-        language, verified = self.language, self.verified
-        lines = [
-            counted(
+        return message(self.language, "; ").join(self._checks())
+
+    def _checks(self) -> Iterator[str]:
+        """Yield how many quotations are verified, how many sentences none supports, by what was done with them, and
+        how often the report was revised.
+        """
+        language = self.language
+        yield counted(
+            language,
+            "{verified} of {count} quotations verified",
+            "{verified} of {count} quotations verified",
+            len(self.quotations),
+            verified=self.verified,
+        )
+        # older reports have no count
+        if replaced := self.replaced or sum(citation.replaced for citation in self.citations):
+            yield counted(
                 language,
-                "{verified} of {count} quotations verified",
-                "{verified} of {count} quotations verified",
-                len(self.quotations),
-                verified=verified,
+                "1 sentence replaced: not supported by its quotation",
+                "{count} sentences replaced: not supported by their quotation",
+                replaced,
             )
-        ]
-        lines += list(_of_unsupported(language, replaced, marked, self.dropped))
+        if marked := sum(citation.verified and not citation.supported for citation in self.citations):
+            yield counted(
+                language,
+                "1 sentence marked: not supported by its quotation",
+                "{count} sentences marked: not supported by their quotation",
+                marked,
+            )
+        if self.dropped:
+            yield counted(
+                language,
+                "1 sentence left out: not supported by its quotation",
+                "{count} sentences left out: not supported by their quotation",
+                self.dropped,
+            )
         if self.revisions:
-            lines.append(counted(language, "revised once", "revised {count} times", self.revisions))
-        return message(language, "; ").join(lines)
+            yield counted(language, "revised once", "revised {count} times", self.revisions)
 
     @property
     def sections(self) -> list[tuple[str, list[list[Citation]]]]:
@@ -206,13 +217,9 @@ class Report(Struct, frozen=True):
         """Return the heading that the section `name` is shown under."""
         return self.headings.get(name) or heading_in(self.language, name)
 
-    def language_of(self, number: int) -> str:
-        """Return the language of a cited source, if it is known and not that of the question."""
-        return next((source.language for source in self.sources if source.number == number), "")
-
-    def date_of(self, number: int) -> str:
-        """Return the date of a cited source, "" if it is not known."""
-        return next((source.date for source in self.sources if source.number == number), "")
+    def source_of(self, number: int) -> CitedSource:
+        """Return a cited source by its number, an empty one if there is none."""
+        return next((source for source in self.sources if source.number == number), CitedSource(number, "", ""))
 
     def with_pages(self, sources: Sequence[GatheredSource]) -> "Report":
         """Return the report with the page of each quotation that its source knows."""
@@ -254,7 +261,7 @@ class Report(Struct, frozen=True):
             names = " | ".join(map(_escaped, columns_in(self.language)))
             for rows in paragraphs:
                 lines = [
-                    f"| {self._number(each)} | {self._cited(each)} | {_escaped(self.date_of(each.number))} |"
+                    f"| {self._number(each)} | {self._cited(each)} | {_escaped(self.source_of(each.number).date)} |"
                     for each in rows
                 ]
                 yield "\n".join([f"| {names} |", "| --- | --- | --- |", *lines])
@@ -296,31 +303,6 @@ def _listed(source: CitedSource, language: str) -> str:
     return f"{source.number}. {ended(language, title)}{ended(language, about)}{_address(source.url)}"
 
 
-def _of_unsupported(language: str, replaced: int, marked: int, dropped: int) -> Iterator[str]:
-    """Yield, for each treatment of sentences that no quotation supports, how many there are."""
-    if replaced:
-        yield counted(
-            language,
-            "1 sentence replaced: not supported by its quotation",
-            "{count} sentences replaced: not supported by their quotation",
-            replaced,
-        )
-    if marked:
-        yield counted(
-            language,
-            "1 sentence marked: not supported by its quotation",
-            "{count} sentences marked: not supported by their quotation",
-            marked,
-        )
-    if dropped:
-        yield counted(
-            language,
-            "1 sentence left out: not supported by its quotation",
-            "{count} sentences left out: not supported by their quotation",
-            dropped,
-        )
-
-
 def lacking_note(citation: Citation, language: str) -> str:
     """Return what the quoted passage of a citation lacks of the question, in words of a language."""
     terms = lacking_terms_in(language, citation.lacks)
@@ -345,9 +327,5 @@ def _address(url: str) -> str:
     """Return a link that cannot break out of its angle brackets; a URL of an unknown scheme becomes text."""
     if not url.startswith(_LINKED):
         return _escaped(url)
-    safe = _UNSAFE.sub(_percent, url)
+    safe = _UNSAFE.sub(lambda bad: quote(bad[0], errors="replace"), url)
     return f"<{safe}>"
-
-
-def _percent(bad: re.Match[str]) -> str:
-    return "".join(f"%{byte:02X}" for byte in bad[0].encode(errors="replace"))

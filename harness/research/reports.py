@@ -154,11 +154,11 @@ def _paragraph(report: Report, sentences: Sequence[Citation], tag: str) -> str:
 
 
 def _compared(report: Report, rows: Sequence[Citation]) -> str:
-    titles = {source.number: source.title for source in report.sources}
+    cited = ((each, report.source_of(each.number)) for each in rows)
     lines = "".join(
-        f"<tr><td>{escape(_plain(titles.get(each.number, '')))}</td><td>{_sentence(report, each)}</td>"
-        f"<td>{escape(report.date_of(each.number))}</td></tr>"
-        for each in rows
+        f"<tr><td>{escape(_plain(source.title))}</td><td>{_sentence(report, each)}</td>"
+        f"<td>{escape(source.date)}</td></tr>"
+        for each, source in cited
     )
     names = "".join(f"<th>{escape(name)}</th>" for name in columns_in(report.language))
     return f"<table><tr>{names}</tr>{lines}</table>"
@@ -184,7 +184,7 @@ def _quote(report: Report, citation: Citation, text: str) -> str:
     """Return a quotation with its language, where that is not the report's, and with its direction where one of both is
     written from right to left.
     """
-    own, direction = primary_tag(report.language_of(citation.number)), direction_of(report.language)
+    own, direction = primary_tag(report.source_of(citation.number).language), direction_of(report.language)
     about = f' lang="{own}"' if own else ""
     if own and direction_of(own) != direction:
         about += f' dir="{direction_of(own)}"'

@@ -187,7 +187,7 @@ def _language(past: PastRun) -> dict[str, Any]:
 
     def foreign(citation: CitationResponse) -> Markup:
         is_quoted = citation.sentence == citation.quotation
-        return _attributes(report.language_of(citation.number)) if report and is_quoted else Markup()
+        return _attributes(report.source_of(citation.number).language) if report and is_quoted else Markup()
 
     say: Callable[..., str] = partial(message, language)
     return {
