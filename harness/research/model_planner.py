@@ -18,7 +18,7 @@ from harness.errors import InvalidInput, ModelError
 from harness.ports import LanguageModel, Message
 from harness.research.budget import Budget
 from harness.research.planner import FOLLOW_UPS, Plan, RulePlanner, unasked
-from harness.research.prompts import SHIPPED, prompt, version_of
+from harness.research.prompts import SHIPPED, inside, messages_of, prompt, version_of
 from harness.research.rules import PLANNING, SHIPPED_RULES, version_of_rules
 from harness.settings import PromptName
 
@@ -76,39 +76,44 @@ class ModelPlanner(RulePlanner):
         """See `RulePlanner.plan`. Falls back to the rules' plan, with a warning, if the answer is unusable."""
         plan = super().plan(question, cache)
         plain = plan.queries[0]  # the question itself is always searched
-        try:
-            queries = self._queries(cache, "plan", f"Question: {plan.question}", besides=plain)
-        except ModelError as error:
-            log.warning("the plan of %s cannot be used (%s); planned by rules", self._model.name, error)
-            return plan
-        return replace(plan, queries=unasked([plain, *queries]))
+        asked_for = f"Question: {plan.question}"
+        queries = self._queries(cache, "plan", asked_for, "the plan", "planned by rules", besides=plain)
+        return replace(plan, queries=unasked([plain, *queries])) if queries else plan
 
     def follow_ups(self, plan: Plan, asked: Iterable[str], passages: Iterable[str], cache: Cache) -> tuple[str, ...]:
         """See `RulePlanner.follow_ups`. Falls back to the rules' queries, with a warning, if the answer is unusable."""
         asked, passages = tuple(asked), tuple(passages)
         asked_for = f"{_shown(passages)}\n\nAsked so far: {_listed(asked)}\nQuestion: {plan.question}"
-        try:
-            return unasked(self._queries(cache, "follow_up", asked_for), asked)[: self._follow_ups]
-        except ModelError as error:
-            log.warning("the follow-up queries of %s cannot be used (%s); asked by rules", self._model.name, error)
+        queries = self._queries(cache, "follow_up", asked_for, "the follow-up queries", "asked by rules")
+        if not queries:
             return super().follow_ups(plan, asked, passages, cache)
+        return unasked(queries, asked)[: self._follow_ups]
 
     def sub_questions(self, plan: Plan, passages: Iterable[str], most: int, cache: Cache) -> tuple[str, ...]:
         """See `RulePlanner.sub_questions`. None, with a warning, if the answer is unusable."""
         known = (plan.question, *plan.parts)
         asked_for = f"{_shown(passages)}\n\nAlready researched: {_listed(known)}\nQuestion: {plan.question}"
-        try:
-            found = self._queries(cache, "sub_questions", asked_for)
-        except ModelError as error:
-            log.warning("the sub-questions of %s cannot be used (%s); there are none", self._model.name, error)
-            return ()
+        found = self._queries(cache, "sub_questions", asked_for, "the sub-questions", "there are none")
         return unasked([f"{each.rstrip(' ?.!')}?" for each in found], known)[:most]
 
-    def _queries(self, cache: Cache, rules: PromptName, asked_for: str, *, besides: str = "") -> list[str]:
-        messages: Sequence[Message] = [
-            {"role": "system", "content": prompt(rules, self._prompts)},
-            {"role": "user", "content": asked_for},
-        ]
+    def _queries(
+        self, cache: Cache, rules: PromptName, asked_for: str, what: str, instead: str, *, besides: str = ""
+    ) -> list[str]:
+        """Return the queries of the model; none, with a warning of `what` failed and what is done `instead`, if its
+        answer is unusable.
+        """
+        try:
+            return self._proposed(cache, messages_of([prompt(rules, self._prompts)], [asked_for]), besides)
+        except ModelError as error:
+            log.warning("%s of %s cannot be used (%s); %s", what, self._model.name, error, instead)
+            return []
+
+    def _proposed(self, cache: Cache, messages: Sequence[Message], besides: str) -> list[str]:
+        """Return the queries of the model, at least one.
+
+        Raises:
+            ModelError: there is none, or the budget has no room for them.
+        """
         if not self._budget.allows(messages, cache):
             raise ModelError(f"{self._budget.spent(cache)}, too little is left for it")
         answer = cache.completions.answer(self._model, messages, schema=SCHEMA, epoch=self._epoch)
@@ -125,10 +130,8 @@ class ModelPlanner(RulePlanner):
 
 def _shown(passages: Iterable[str]) -> str:
     """Return the first passages, each in tags that it cannot close."""
-    return "\n".join(
-        f"<source>\n{one_line(passage)[:SHOWN_CHARS].replace('<', '‹').replace('>', '›')}\n</source>"
-        for passage in islice(passages, SHOWN_PASSAGES)
-    )
+    shown = (inside(passage)[:SHOWN_CHARS] for passage in islice(passages, SHOWN_PASSAGES))
+    return "\n".join(f"<source>\n{text}\n</source>" for text in shown)
 
 
 def _listed(queries: Sequence[str]) -> str:

@@ -20,7 +20,7 @@ from harness.research.extractive_writer import statements_of, write_report
 from harness.research.gathering import GatheredSource
 from harness.research.messages import message
 from harness.research.planner import Plan
-from harness.research.prompts import in_language_of, prompt, source_block
+from harness.research.prompts import in_language_of, messages_of, prompt, source_block
 from harness.research.quotation_support import BY_WORDS, QuotationSupport
 from harness.research.report import Report, cited_source
 from harness.research.section_writer import SectionWriter, is_simple
@@ -106,11 +106,7 @@ def _report(
 def messages_for(plan: Plan, shown: Sequence[ShownSource], settings: WritingSettings) -> list[Message]:
     """Return the prompt: the rules, every source with its text between tags, and the question."""
     blocks = [source_block(number, each.source.title, each.text) for number, each in enumerate(shown, start=1)]
-    question = f"Question: {one_line(plan.question)}"
-    return [
-        {"role": "system", "content": rules_for(plan, settings)},
-        {"role": "user", "content": "\n\n".join([*blocks, question])},
-    ]
+    return messages_of([rules_for(plan, settings)], [*blocks, f"Question: {one_line(plan.question)}"])
 
 
 def rules_for(plan: Plan, settings: WritingSettings) -> str:

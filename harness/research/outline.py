@@ -14,7 +14,7 @@ from harness.research.context_builder import ShownSource
 from harness.research.draft import DraftCheck, is_about
 from harness.research.drafting import Drafting
 from harness.research.planner import DETAILS, KEY_POINTS, Plan
-from harness.research.prompts import in_language_of, inside, prompt, source_block
+from harness.research.prompts import in_language_of, inside, messages_of, prompt, source_block
 from harness.research.report import DISAGREEMENTS
 from harness.research.statements import heading_of, is_list
 from harness.settings import WritingSettings
@@ -96,10 +96,9 @@ def outline_messages(plan: Plan, shown: Sequence[ShownSource], settings: Writing
     parts = "\n".join(f"- {inside(part)}" for part in plan.parts)
     planned = f"Sub-questions:\n{parts}" if parts else f"Usual headings: {', '.join(plan.sections[1:])}"
     rules = prompt("outline", settings.prompts, most=str(MAX_SECTIONS))
-    return [
-        {"role": "system", "content": "\n".join(filter(None, (rules, in_language_of(plan.question))))},
-        {"role": "user", "content": "\n\n".join([*blocks, planned, f"Question: {one_line(plan.question)}"])},
-    ]
+    return messages_of(
+        [rules, in_language_of(plan.question)], [*blocks, planned, f"Question: {one_line(plan.question)}"]
+    )
 
 
 def _read(text: str, plan: Plan, shown: Sequence[ShownSource], check: DraftCheck) -> tuple[Section, ...]:

@@ -19,7 +19,7 @@ from harness.research.extractive_writer import write_report
 from harness.research.messages import heading_in, list_in, message
 from harness.research.outline import Section, outline_messages, outline_of
 from harness.research.planner import Plan
-from harness.research.prompts import attribute, in_language_of, inside, prompt, source_block
+from harness.research.prompts import attribute, in_language_of, inside, messages_of, prompt, source_block
 from harness.research.report import Citation
 from harness.settings import PromptName, WritingSettings
 
@@ -126,12 +126,9 @@ class SectionWriter(Struct, frozen=True):
         return self._messages("answer", [*blocks, f"Question: {one_line(self.plan.question)}"])
 
     def _messages(self, name: PromptName, blocks: Sequence[str]) -> list[Message]:
-        about, settings = in_language_of(self.plan.question), self._settings
-        rules = filter(None, (prompt(name, settings.prompts), about, settings.writer_style))
-        return [
-            {"role": "system", "content": "\n".join(rules)},
-            {"role": "user", "content": "\n\n".join(blocks)},
-        ]
+        settings = self._settings
+        rules = [prompt(name, settings.prompts), in_language_of(self.plan.question), settings.writer_style]
+        return messages_of(rules, blocks)
 
     @property
     def _language(self) -> str:

@@ -1,7 +1,7 @@
 """Prompts of the language model, a text file each; the setting `prompts` replaces them by name."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
@@ -10,6 +10,7 @@ from typing import get_args
 from harness.core.keys import digest_of
 from harness.core.question_language import question_language
 from harness.core.text import one_line
+from harness.ports import Message
 from harness.research.messages import LANGUAGE_NAMES
 from harness.settings import PromptName
 
@@ -36,6 +37,14 @@ def prompt_texts(replaced: Mapping[PromptName, str]) -> dict[str, str]:
 def version_of(replaced: Mapping[PromptName, str], *names: PromptName) -> str:
     """Return 16 hexadecimal digits that name the texts of some prompts."""
     return digest_of({name: prompt(name, replaced) for name in names})
+
+
+def messages_of(rules: Iterable[str], blocks: Iterable[str]) -> list[Message]:
+    """Return a prompt: the rules, a line each, without empty ones, and the blocks that they are about."""
+    return [
+        {"role": "system", "content": "\n".join(filter(None, rules))},
+        {"role": "user", "content": "\n\n".join(blocks)},
+    ]
 
 
 def source_block(number: int, title: str, text: str) -> str:
