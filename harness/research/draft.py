@@ -165,21 +165,17 @@ class DraftCheck(Struct, frozen=True):
 
     def _checked(self, cited: Sequence[Citation]) -> tuple[tuple[Citation, ...], list[str]]:
         """Return the citations with the support that they have, and what is wrong with single sentences."""
-        supports = self._supports(cited)
-        checked = tuple(
-            replace(each, supported=found.supported, support=found.probability) if found else each
-            for each, found in zip(cited, supports, strict=True)
-        )
-        return checked, list(_unfounded(checked, supports))
-
-    def _supports(self, cited: Sequence[Citation]) -> list[Support | None]:
-        """Return whether the quotation of each citation supports it, `None` for a quotation not in its source."""
         verified = [each for each in cited if each.verified]
         titles = {source.url: source.title for source in self.sources}
         pairs = [(each.sentence, each.quotation) for each in verified]
         contexts = [f"{self.plan.question}\n{titles[each.url]}" for each in verified]
         found = iter(self.support.check(self.plan.question, pairs, contexts))
-        return [next(found) if each.verified else None for each in cited]
+        supports = [next(found) if each.verified else None for each in cited]
+        checked = tuple(
+            replace(each, supported=support.supported, support=support.probability) if support else each
+            for each, support in zip(cited, supports, strict=True)
+        )
+        return checked, list(_unfounded(checked, supports))
 
     def _of_form(self, checked: Sequence[Citation]) -> Iterator[str]:
         """Yield what is wrong with the report as a whole: what it leaves out, repeats, or says against itself."""

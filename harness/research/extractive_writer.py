@@ -79,10 +79,16 @@ def _by_question(
     answer = [_first(excerpts, part, question) for part, question in _questions(plan, excerpts)]
     rest = [found for found in excerpts if not any(found is first for first in answer)]
     least = weights.answer_share
-    while rest and _length(answer) + len(rest[0].sentences) <= ANSWER_SENTENCES and _adds(answer[0], rest[0], least):
+    room = ANSWER_SENTENCES - sum(len(found.sentences) for found in answer)
+    while rest and len(rest[0].sentences) <= room and _adds(answer[0], rest[0], least):
+        room -= len(rest[0].sentences)
         answer.append(rest.pop(0))
-    compared = {sentence for found in against for sentence in found.sentences}
-    rest = [each for found in rest if (each := _without(found, compared)).sentences]
+    compared = {sentence for found in against for sentence in found.sentences}  # they are shown in the table
+    rest = [
+        replace(found, sentences=left)
+        for found in rest
+        if (left := tuple(each for each in found.sentences if each not in compared))
+    ]
     likeliest = sorted(rest, key=lambda found: -(found.relevance or 0.0))[: weights.key_points]
     if plan.parts:  # the last point of a part goes to its section if nothing else does
         detailed = {found.part for found in rest if not any(found is each for each in likeliest)}
@@ -114,15 +120,6 @@ def _first(excerpts: Sequence[Evidence], part: int, question: str) -> Evidence:
 def _adds(first: Evidence, found: Evidence, share: float) -> bool:
     """Return whether an excerpt belongs in the answer: it is about as likely to answer as the first one."""
     return found.relevance is None or found.relevance >= share * (first.relevance or 0.0)
-
-
-def _without(found: Evidence, compared: set[str]) -> Evidence:
-    """Return an excerpt without the sentences that are shown in the table."""
-    return replace(found, sentences=tuple(each for each in found.sentences if each not in compared))
-
-
-def _length(excerpts: Sequence[Evidence]) -> int:
-    return sum(len(found.sentences) for found in excerpts)
 
 
 def _by_source(plan: Plan, evidence: Sequence[Evidence], weights: Weights) -> dict[str, list[Evidence]]:

@@ -62,9 +62,11 @@ def promising_sentences(sources: Sequence[GatheredSource], chunk_set: ChunkSet, 
     chosen: dict[int, list[Sentence]] = {}
     for at in best:
         source = by_url[chunks[at].metadata["url"]]
-        of_chunk = _sentences(chunks[at], source, at * 1_000, headings[at], seen, wanted)
-        found = [each for each in of_chunk if not _only_repeats(each, wanted)]
-        found = [each for each in found if not is_aside(each.text, chunk_set.question)]
+        found = [
+            each
+            for each in _sentences(chunks[at], source, at * 1_000, headings[at], seen, wanted)
+            if not _only_repeats(each, wanted) and not is_aside(each.text, chunk_set.question)
+        ]
         if sum(map(len, chosen.values())) + len(found) > MAX_EMBEDDED:
             break
         chosen[at] = found

@@ -152,7 +152,8 @@ def _written(question: str, text: str, value: Decimal, unit: str) -> QuotedNumbe
         return None
     if any(stems(each) - asked for each in _CHANGE.findall(text.lower())):
         return None
-    found = [_number(text, each, unit, asked) for each in _NUMBER.finditer(text) if _is_value(each, value)]
+    matches = _NUMBER.finditer(text)
+    found = [_number(text, each, unit, asked) for each in matches if _decimal(each["digits"], each["scale"]) == value]
     first = found[0] if found else None
     if first is None or any(each is None or (each.value, each.unit) != (first.value, first.unit) for each in found):
         return None
@@ -161,10 +162,6 @@ def _written(question: str, text: str, value: Decimal, unit: str) -> QuotedNumbe
 
 def _is_exact(value: Decimal) -> bool:
     return value < MAX_NUMBER and Decimal(repr(float(value))) == value
-
-
-def _is_value(match: re.Match[str], value: Decimal) -> bool:
-    return _decimal(match["digits"], match["scale"]) == value
 
 
 def _decimal(digits: str, scale: str | None) -> Decimal:

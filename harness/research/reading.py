@@ -45,12 +45,6 @@ def ranked_passages(
     probabilities, least = relevance(question, passages, reader, embedder, progress), reader.calibration.answers
     order = sorted(range(len(passages)), key=lambda place: -probabilities[place])
     return [
-        RankedPassage(
-            rank,
-            place + 1,
-            round(probabilities[place], 4),
-            probabilities[place] >= least,
-            passages[place],
-        )
+        RankedPassage(rank, place + 1, round(probabilities[place], 4), probabilities[place] >= least, passages[place])
         for rank, place in enumerate(order, start=1)
     ]
