@@ -120,11 +120,6 @@ class Researcher:
         """The engines' names, joined by `+`."""
         return "+".join(engine.name for engine in self._services.engines)
 
-    @property
-    def _by_words(self) -> bool:
-        """Whether an engine ranks a corpus by words alone."""
-        return any(ranked_by(engine) == "words" for engine in self._services.engines)
-
     def run(self, question: str, *, sections: int | None = None, run: str = "") -> Research:
         """Plan, gather (or take the gathered context from the cache), find evidence, write. `sections` (1 or more) sets
         the number of sections. `run` is the id to record the run under, as made by `new_run_id` (an existing record is
@@ -174,7 +169,7 @@ class Researcher:
                 found = self._found(plan, chunk_set, cache)
             return self._finished(plan, found, chunk_set, cache, recorder)
 
-    def _finished(self, plan: Plan, found: "_Found", chunk_set: ChunkSet, cache: Cache, recorder: Recorder) -> Research:
+    def _finished(self, plan: Plan, found: _Found, chunk_set: ChunkSet, cache: Cache, recorder: Recorder) -> Research:
         gathered, ttl = found.gathered, self._fetch.ttl
         cache.resume_tokens(gathered.tokens, gathered.answer_tokens)
         plan = with_parts(plan, gathered.sub_questions) if gathered.sub_questions else plan
@@ -210,10 +205,12 @@ class Researcher:
             writing=self._writer.settings,
             tokens=cache.tokens,
             model_outage=model_outage(cache.uses),
-            by_words=self._by_words,
+            by_words=any(ranked_by(engine) == "words" for engine in self._services.engines),
             at=cache.now,
         )
-        result = {**finished(research), **_stopped_by_time(gathered)}
+        result = finished(research)
+        if gathered.stop_reason == "limit of time":  # so that a repeated run stops at the same point
+            result["max_rounds"] = len(gathered.rounds)
         if research.model_outage:  # when the model is back, resuming rewrites only the report
             result["gathered"] = encoded
         return replace(research, id=recorder.keep("finished", **result))
@@ -240,7 +237,7 @@ class Researcher:
         report = write_with_model(plan, evidence, shown, writer.model, cache, writer=writer, support=support)
         return report, shown
 
-    def _found(self, plan: Plan, chunk_set: ChunkSet, cache: Cache) -> "_Found":
+    def _found(self, plan: Plan, chunk_set: ChunkSet, cache: Cache) -> _Found:
         """Gather through the search cache; with the research cache on, look there first and store there afterwards."""
         if not self._keep_research:
             return _Found(self._gather(plan, chunk_set, cache), "off", now=True)
@@ -333,11 +330,6 @@ class Researcher:
             **values_of(WritingSettings, self._writer.settings),
             "epoch": self._writer.epoch,
         }
-
-
-def _stopped_by_time(gathered: Gathered) -> dict[str, int]:
-    """Return the number of rounds instead of the time limit, so that a repeated run stops at the same point."""
-    return {"max_rounds": len(gathered.rounds)} if gathered.stop_reason == "limit of time" else {}
 
 
 def _decoded(gathered: str, run: str) -> Gathered:

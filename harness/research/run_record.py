@@ -7,6 +7,7 @@ import time
 from calendar import timegm
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from operator import itemgetter
 from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct, to_builtins
@@ -107,7 +108,7 @@ class Recorder:
             "began": self._cache.began,
             "created_at": self._cache.now,
             "run_origin": self._cache.origin,
-            "uses": sorted(uses, key=_place),
+            "uses": sorted(uses, key=itemgetter("table", "asked")),
         }
         return self._put({**self.about, **now, **more})
 
@@ -201,7 +202,3 @@ def _passage_with(quotation: str, texts: Sequence[str]) -> str:
             cut = (passage.text for passage in passages(text))
             return next((passage for passage in cut if is_quoted_in(quotation, [passage])), text)
     return ""
-
-
-def _place(use: Mapping[str, str]) -> tuple[str, str]:
-    return use["table"], use["asked"]

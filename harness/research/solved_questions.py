@@ -1,4 +1,4 @@
-"""SolvedQuestions questions: their researches stopped because they had found enough."""
+"""Solved questions: their researches stopped because they had found enough."""
 
 import logging
 import time
@@ -42,7 +42,7 @@ class Solution(Struct, frozen=True):
 
 
 class SolvedQuestions:
-    """SolvedQuestions questions of one fingerprint, in a query cache for agents. Decides which ones are stored."""
+    """Solved questions of one fingerprint, in a query cache for agents. Decides which ones are stored."""
 
     def __init__(self, queries: VectorCache, cache: Cache) -> None:
         self._queries = queries
@@ -73,11 +73,10 @@ class SolvedQuestions:
         if hit is None:
             return None
         try:
-            solution = _solution(hit)
+            return _solution(hit)
         except (ValueError, KeyError, TypeError, HarnessError) as error:
             log.warning("the solution of %r is unreadable (%s) and will be replaced", hit.query, error)
             return None
-        return solution
 
     def admit(
         self,
