@@ -4,7 +4,8 @@ from collections import Counter
 from typing import Annotated, Literal, TypeAlias
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, field
+from msgspec.structs import asdict
 
 from harness.cache import MAX_PAYLOAD_BYTES, Cache, Use
 from harness.cache.run_records import RUN_TTL
@@ -60,7 +61,7 @@ class _Named(Struct, frozen=True):
 
 class _Record(Struct, frozen=True):
     """The part of a record that is shown: fields without a default are in every record, those with one only in newer
-    records.
+    records. A run has those of the same name as they are, unless they are missing.
     """
 
     question: str
@@ -78,7 +79,7 @@ class _Record(Struct, frozen=True):
     live_calls: Count | None = None
     cache_hits: Count | None = None
     answered: Annotated[dict[str, Count], Meta(max_length=100)] | None = None
-    cache_use: Annotated[str, Meta(max_length=100)] = ""
+    research_cache: Annotated[str, Meta(max_length=100)] = field(name="cache_use", default="")
     origin: Origin | None = None
     plan: Plan | None = None
     min_novelty: Share = 0.0
@@ -113,33 +114,16 @@ def past_run(cache: Cache, run: str) -> PastRun:
         ) from error
     answered: Counter[str] = Counter(use.how for use in record.uses if use.how != "derived")
     live = answered["live"] + answered["failed"]
+    fields = {name: value for name, value in asdict(record).items() if name in PastRun.__struct_fields__}
+    counted = {"live_calls": live, "cache_hits": answered.total() - live, "answered": dict(answered)}
+    fields |= {name: count for name, count in counted.items() if fields[name] is None}
+    fields |= {"created_at": created_at, "model": record.model.name if record.model else ""}
     return PastRun(
+        **fields,
         run=run,
-        question=record.question,
         engine="+".join(engine.name for engine in record.engines),
-        state=record.state,
-        created_at=created_at,
         expires_at=created_at + RUN_TTL,
-        model=record.model.name if record.model else "",
-        report=record.report,
-        rounds=record.rounds,
-        sources=record.sources,
-        stop_reason=record.stop_reason,
-        quoted=record.quoted,
-        live_calls=live if record.live_calls is None else record.live_calls,
-        cache_hits=answered.total() - live if record.cache_hits is None else record.cache_hits,
-        answered=dict(answered) if record.answered is None else record.answered,
-        research_cache=record.cache_use,
-        origin=record.origin,
-        sections=record.sections,
-        plan=record.plan,
         limits=(record.min_novelty, record.enough_score),
-        error=record.error,
-        reading=record.reading,
-        reused=record.reused,
-        planned=record.planned,
-        decided=record.decided,
-        notes=record.notes,
     )
 
 

@@ -149,17 +149,16 @@ def _read_text(content: bytes, run: re.Pattern[str]) -> SavedFile:
         text = content.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         raise InvalidInput(f"not a report of `harness research` ({error})") from error
-    if (found := run.search(text)) is None:
-        raise InvalidInput(f"the report cannot be verified: {_NO_RUN}")
-    return SavedFile(found[1], text)
-
-
-_NO_RUN = "it names no run; research without --no-cache, with --json or -o, to store one"
+    found = run.search(text)
+    return SavedFile(_checked_run(found and found[1]), text)
 
 
 def _checked_run(run: object) -> str:
     if not run:
-        raise InvalidInput(f"the report cannot be verified: {_NO_RUN}")
+        raise InvalidInput(
+            "the report cannot be verified: it names no run; research without --no-cache, with --json or -o, to store "
+            "one"
+        )
     if not isinstance(run, str):
         raise InvalidInput("not a report of `harness research --json`: its run is not a string")
     return run
