@@ -213,7 +213,8 @@ class Gatherer:
                     known = self._sources.get(document.url)
                     if known is None:
                         known = GatheredSource(document.url, _text(result, "title") or document.url, ())
-                        at = 0.0 if url in days else self._read_at(url)
+                        reused = (each.fetched_at for each in self._reused.values() if each.url == url)
+                        at = 0.0 if url in days else min(reused, default=0.0)  # seconds since the epoch
                         known = replace(known, fetched_at=at, read_on=days.get(url, ""))
                     starts = _page_starts(result, document.text)
                     self._sources[document.url] = _described(known, result).with_text(document.text, starts)
@@ -244,10 +245,6 @@ class Gatherer:
                 for url, _ in fused([each]):
                     found[url] = min(day, found.get(url, day)) if url.startswith(READABLE) else ""
         return found
-
-    def _read_at(self, url: str) -> float:
-        """Return when the oldest reused passage of a URL was read (seconds since the epoch)."""
-        return min((each.fetched_at for each in self._reused.values() if each.url == url), default=0.0)
 
     def _read(
         self, question: str, asked: Sequence[EngineSearch], what: str

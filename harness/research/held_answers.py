@@ -160,22 +160,19 @@ def passages_for(engines: Sequence[SearchEngine], gathering: GatheringSettings) 
 
 def held_evidence(question: str, found: Sequence[FoundPassage], rarity: Callable[[str], int]) -> list[HeldEvidence]:
     """Return the signs of found passages for a question."""
-    wording, evidence = Wording.of(question, rarity), []
-    for each in found:
-        text = each.passage.in_context
-        held = wording.stems_of(text)
-        evidence.append(
-            HeldEvidence(
-                relevance=each.relevance,
-                similarity=each.similarity or 0.0,
-                by_words=each.by_words,
-                by_meaning=each.by_meaning,
-                words=wording.share(held),
-                lacks=lacking_terms(question, text),
-                rivals=rival_terms(question, text),
-            )
+    wording, texts = Wording.of(question, rarity), [each.passage.in_context for each in found]
+    return [
+        HeldEvidence(
+            relevance=each.relevance,
+            similarity=each.similarity or 0.0,
+            by_words=each.by_words,
+            by_meaning=each.by_meaning,
+            words=wording.share(wording.stems_of(text)),
+            lacks=lacking_terms(question, text),
+            rivals=rival_terms(question, text),
         )
-    return evidence
+        for each, text in zip(found, texts, strict=True)
+    ]
 
 
 def is_cached(

@@ -15,11 +15,23 @@ MAX_NAMED = 3
 """Hosts or engines that are named."""
 
 
-def limits_of(plan: Plan, gathered: Gathered, evidence: Sequence[Evidence], report: Report) -> tuple[str, ...]:
-    """Return the limits of a report: terms and sub-questions that nothing answers, what failed, what was seen only as
+def limits_of(plan: Plan, gathered: Gathered, evidence: Sequence[Evidence], report: Report) -> Iterator[str]:
+    """Yield the limits of a report: terms and sub-questions that nothing answers, what failed, what was seen only as
     an excerpt, how old the sources are, and what earlier questions read. The same research has the same limits.
     """
-    return tuple(_limits(plan, gathered, evidence, report))
+    language = report.language
+    if terms := _lacking_terms(report):
+        yield message(language, "No quoted passage answers: each does not mention {terms}.", terms=terms)
+    for place, part in enumerate(plan.parts):
+        if all(found.part != place for found in evidence):
+            yield message(language, "Nothing was found that answers: {question}", question=shorten(part, 200))
+    if gathered.stop_reason.startswith("limit of") and gathered.stop_reason != "limit of rounds":
+        reason = chosen(language, gathered.stop_reason)
+        yield message(language, "The search ended early: {reason}.", reason=reason)
+    for name, count in gathered.left_out.items():
+        yield counted(language, "{name} left out 1 result.", "{name} left out {count} results.", count, name=name)
+    yield from _failures(gathered, language)
+    yield from _of_sources(report.sources, language)
 
 
 def remark_of(report: Report) -> str:
@@ -40,22 +52,6 @@ def _lacking_terms(report: Report) -> str:
     quoted = report.quotations
     missing = set.intersection(*(set(each.lacks) for each in quoted)) if quoted else set()
     return lacking_terms_in(report.language, [term for term in quoted[0].lacks if term in missing] if quoted else ())
-
-
-def _limits(plan: Plan, gathered: Gathered, evidence: Sequence[Evidence], report: Report) -> Iterator[str]:
-    language = report.language
-    if terms := _lacking_terms(report):
-        yield message(language, "No quoted passage answers: each does not mention {terms}.", terms=terms)
-    for place, part in enumerate(plan.parts):
-        if all(found.part != place for found in evidence):
-            yield message(language, "Nothing was found that answers: {question}", question=shorten(part, 200))
-    if gathered.stop_reason.startswith("limit of") and gathered.stop_reason != "limit of rounds":
-        reason = chosen(language, gathered.stop_reason)
-        yield message(language, "The search ended early: {reason}.", reason=reason)
-    for name, count in gathered.left_out.items():
-        yield counted(language, "{name} left out 1 result.", "{name} left out {count} results.", count, name=name)
-    yield from _failures(gathered, language)
-    yield from _of_sources(report.sources, language)
 
 
 def _failures(gathered: Gathered, language: str) -> Iterator[str]:

@@ -181,7 +181,7 @@ class Researcher:
         )
         report, shown = self._written(plan, evidence, chunk_set, cache) if evidence else (None, ())
         if report:
-            limits, remark = limits_of(plan, gathered, evidence, report), report.remark or remark_of(report)
+            limits, remark = tuple(limits_of(plan, gathered, evidence, report)), report.remark or remark_of(report)
             headings = dict(rules_of(writing.rules).headings)
             report = replace(report.with_pages(gathered.sources), limits=limits, remark=remark, headings=headings)
         if report and found.now and self._reuses_solved:  # a stopped run's gathering may be old by now

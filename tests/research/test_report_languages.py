@@ -133,7 +133,7 @@ def test_limits_and_remarks_are_translated() -> None:
     made = report(GERMAN, cited("A.", lacks=("2023",)), sources=[CitedSource(1, "T", URL, date="2020")])
     searches = (Search("brot", "ddgs", "failed", 0), Search("brot", "brave", "failed", 0))
     gathered = Gathered((), (Round(searches, (), 1.0, 0.5),), "limit of time")
-    assert limits_of(make_plan(GERMAN), gathered, [], made) == (
+    assert tuple(limits_of(make_plan(GERMAN), gathered, [], made)) == (
         "Keine zitierte Stelle beantwortet die Frage: Nirgends erwähnt wird 2023.",
         "Die Suche endete vorzeitig: Zeitgrenze erreicht.",
         "2 Suchen sind fehlgeschlagen: ddgs, brave.",

@@ -59,7 +59,7 @@ def limits(
 ) -> tuple[str, ...]:
     """Return the limits of a report."""
     gathered = Gathered((), (Round(tuple(searches), tuple(pages), 1.0, 0.5),), stop)
-    return limits_of(make_plan(question), gathered, found, Report(question, tuple(citations), tuple(sources)))
+    return tuple(limits_of(make_plan(question), gathered, found, Report(question, tuple(citations), tuple(sources))))
 
 
 def test_a_report_of_read_sources_has_no_limits() -> None:
