@@ -134,14 +134,13 @@ class _Wanted(Struct, frozen=True):
     origins: tuple[str, ...]
 
 
-class History:
+class History(Struct, frozen=True):
     """One tenant's history. Every lookup reads the rows themselves, so deleted entries are never found."""
 
-    def __init__(self, store: Store, embedder: Embedder, *, tenant: str, clock: Callable[[], float]) -> None:
-        self._store = store
-        self._embedder = embedder
-        self._tenant = tenant
-        self._clock = clock
+    store: Store
+    embedder: Embedder
+    tenant: str
+    clock: Callable[[], float]
 
     def page(
         self,
@@ -176,7 +175,7 @@ class History:
         wanted = _Wanted(tables, since, count if found is None else MAX_EXAMINED, origins_of(origin))
         repeats = Repeats()
         if ("research", RUNS) in tables:
-            repeats = repeats_in(self._store, self._tenant, since=since, origins=wanted.origins)
+            repeats = repeats_in(self.store, self.tenant, since=since, origins=wanted.origins)
         rows = self._near(query, wanted, repeats) if query else self._newest(wanted, repeats)
         chosen = nsmallest(wanted.count, rows, key=lambda each: each.order)
         if found is None:
@@ -195,15 +194,15 @@ class History:
             StoreError: the store cannot be read.
         """
         for _, table in _tables(source):
-            if (entry := self._store.rows.get_whole(table, self._tenant, key)) is not None:
+            if (entry := self.store.rows.get_whole(table, self.tenant, key)) is not None:
                 return StoredEntry(table, entry, dict(zip(COLUMNS[table].own_names, entry.own, strict=True)))
         raise NotFound(f"there is no {source} {clean(key, 80)!r}, or it was deleted")
 
     def _newest(self, wanted: _Wanted, repeats: Repeats) -> Iterator[_Found]:
         for source, table in wanted.tables:
             limit = MAX_RUNS if source == "research" else wanted.count
-            newest = self._store.listings.timeline(
-                table, self._tenant, since=wanted.since, limit=limit, origins=wanted.origins
+            newest = self.store.listings.timeline(
+                table, self.tenant, since=wanted.since, limit=limit, origins=wanted.origins
             )
             for place, outline in enumerate(newest):
                 if not repeats.hides(table, outline.key, outline.text):
@@ -212,10 +211,10 @@ class History:
 
     def _near(self, query: str, wanted: _Wanted, repeats: Repeats) -> Iterator[_Found]:
         try:
-            vector = self._embedder.embed([query])[0]
+            vector = self.embedder.embed([query])[0]
             for source, table in wanted.tables:
                 self._embed_some(table)
-                for scope in self._store.nearest.scopes(table, self._tenant, self._embedder.id):
+                for scope in self.store.nearest.scopes(table, self.tenant, self.embedder.id):
                     for near in self._near_in(table, scope, vector, wanted, repeats):
                         entry, similarity = near.entry, shown(near.similarity)
                         runs = repeats.of(table, entry.key)
@@ -232,8 +231,8 @@ class History:
         """
         count, requested = wanted.count, min(max(wanted.count + 1, LEAST_NEAR), MAX_NEAR)
         while True:
-            found = self._store.nearest.search(
-                table, self._tenant, scope, vector, embedder=self._embedder.id, k=requested, now=EVER, at_least=FLOOR
+            found = self.store.nearest.search(
+                table, self.tenant, scope, vector, embedder=self.embedder.id, k=requested, now=EVER, at_least=FLOOR
             )
             fitting = self._fitting(table, found, wanted, repeats)
             enough = len(fitting) >= count and shown(found[-1].similarity) < shown(fitting[count - 1].similarity)
@@ -244,7 +243,7 @@ class History:
     def _fitting(self, table: str, found: list[Neighbour], wanted: _Wanted, repeats: Repeats) -> list[Neighbour]:
         """Leave out older rows, rows of other origins, and earlier runs of the same research."""
         keys = [near.entry.key for near in found]
-        made_for, among = self._store.usage.origins(table, self._tenant, keys), {*keys}
+        made_for, among = self.store.usage.origins(table, self.tenant, keys), {*keys}
         return [
             near
             for near in found
@@ -255,27 +254,27 @@ class History:
 
     def _embed_some(self, table: str) -> None:
         """Embed some rows without a vector of this embedder: records of runs, and rows written with another one."""
-        missing = self._store.nearest.unembedded(table, self._tenant, self._embedder.id, EMBED_AT_ONCE)
-        vectors = self._embedder.embed([text for _, text in missing]) if missing else ()
+        missing = self.store.nearest.unembedded(table, self.tenant, self.embedder.id, EMBED_AT_ONCE)
+        vectors = self.embedder.embed([text for _, text in missing]) if missing else ()
         try:
             for (key, text), vector in zip(missing, vectors, strict=True):
                 if table == KNOWLEDGE:
                     self._embed_title(key, text, vector)
                 else:
-                    self._store.nearest.embed(table, self._tenant, key, vector.tobytes(), self._embedder.id)
+                    self.store.nearest.embed(table, self.tenant, key, vector.tobytes(), self.embedder.id)
         except (StoreError, AccessDenied) as error:  # a read-only or busy store can still answer
             log.debug("rows of %s without a vector stay so: %s", table, error)
 
     def _embed_title(self, key: str, title: str, vector: Vectors) -> None:
         """Store the vector of a document's title, unless the document changes at this moment."""
-        row = self._store.rows.get(KNOWLEDGE, self._tenant, key)
+        row = self.store.rows.get(KNOWLEDGE, self.tenant, key)
         if row is not None and row.text == title:
-            embedded = replace(row, embedding=vector.tobytes(), embedder=self._embedder.id)
-            self._store.rows.swap(KNOWLEDGE, self._tenant, embedded, expecting={"version": row.own.version})
+            embedded = replace(row, embedding=vector.tobytes(), embedder=self.embedder.id)
+            self.store.rows.swap(KNOWLEDGE, self.tenant, embedded, expecting={"version": row.own.version})
 
     def _entry(self, found: _Found) -> HistoryEntry | None:
         """Return the entry of a row; `None` if it was deleted meanwhile."""
-        entry = found.entry or self._store.rows.get(found.table, self._tenant, found.key)
+        entry = found.entry or self.store.rows.get(found.table, self.tenant, found.key)
         if entry is None:
             return None
         excerpt = excerpt_of(found.table, entry.payload)
@@ -287,7 +286,7 @@ class History:
             timestamp=entry.created_at,
             similarity=found.similarity,
             url=one_line(clean(excerpt.url, MAX_URL)),
-            expired=is_expired(entry.expires_at, self._clock(), entry.created_at),
+            expired=is_expired(entry.expires_at, self.clock(), entry.created_at),
             count=max(1, len(found.runs)),
             ids=found.runs[:MAX_IDS] or (entry.key,),
             found=excerpt.found,

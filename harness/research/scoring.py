@@ -168,13 +168,12 @@ class ChunkSet:
         return self._chunks.cut(document.id, document.text, metadata)
 
 
-class RoundScorer:
-    """Scorer of rounds; earlier scores come from the cache."""
+class RoundScorer(Struct, frozen=True):
+    """Scorer of rounds; earlier scores come from the cache, where they stay for `ttl` seconds."""
 
-    def __init__(self, chunk_set: ChunkSet, cache: Cache, *, ttl: float) -> None:
-        self._chunk_set = chunk_set
-        self._cache = cache
-        self._ttl = ttl
+    chunk_set: ChunkSet
+    cache: Cache
+    ttl: float
 
     def score(self, found: Sequence[SourceText], earlier: Sequence[SourceText]) -> RoundScore:
         """Score the documents that a round found, given those from earlier rounds.
@@ -184,9 +183,9 @@ class RoundScorer:
             StoreError: the cache cannot be read.
         """
         ids = [[document.id for document in documents] for documents in (found, earlier)]
-        ranking = f"{self._chunk_set.code.scoring} {self._chunk_set.chunking_id}"
-        return self._cache.derived.get(
-            self._chunk_set.question, ranking, ids, lambda: self._scored(found, earlier), RoundScore, ttl=self._ttl
+        ranking = f"{self.chunk_set.code.scoring} {self.chunk_set.chunking_id}"
+        return self.cache.derived.get(
+            self.chunk_set.question, ranking, ids, lambda: self._scored(found, earlier), RoundScore, ttl=self.ttl
         )
 
     def _scored(self, found: Sequence[SourceText], earlier: Sequence[SourceText]) -> RoundScore:
@@ -196,11 +195,11 @@ class RoundScorer:
         if not len(new) and not len(old):
             return RoundScore(0.0, 0.0, 0.0)
         nearest = (new @ old.T).max(axis=1) if len(new) and len(old) else np.zeros(len(new))
-        chunks = self._chunk_set.chunks_of([*earlier, *found])
+        chunks = self.chunk_set.chunks_of([*earlier, *found])
         different = {one_line(chunk.text): chunk.vector for chunk in chunks}  # a copy adds nothing
-        similarities = np.stack(list(different.values())) @ self._chunk_set.question_vector * self._chunk_set.scale
+        similarities = np.stack(list(different.values())) @ self.chunk_set.question_vector * self.chunk_set.scale
         near = np.sort(np.clip(similarities, 0.0, 1.0))[::-1]
-        wording = self._chunk_set.wording
+        wording = self.chunk_set.wording
         worded = any(wording.matches(wording.stems_of(text)) for text in different)
         score, best = round(float(near[:SCORED].mean()), 4), round(float(near[0]), 4)
         return RoundScore(novelty(nearest.tolist()), score, best, worded)
@@ -209,5 +208,5 @@ class RoundScorer:
         """Return the vectors of the documents' chunks, shape (chunks, dimension)."""
         import numpy as np
 
-        chunks = self._chunk_set.chunks_of(documents)
+        chunks = self.chunk_set.chunks_of(documents)
         return np.stack([chunk.vector for chunk in chunks]) if chunks else np.empty((0, 0), np.float32)

@@ -41,12 +41,11 @@ class Solution(Struct, frozen=True):
     uses: tuple[dict[str, str], ...]
 
 
-class SolvedQuestions:
+class SolvedQuestions(Struct, frozen=True):
     """Solved questions of one fingerprint, in a query cache for agents. Decides which ones are stored."""
 
-    def __init__(self, queries: VectorCache, cache: Cache) -> None:
-        self._queries = queries
-        self._cache = cache
+    queries: VectorCache
+    cache: Cache
 
     def find(self, question: str) -> Solution | None:
         """Return the solution of this question, or of an equivalent one.
@@ -54,7 +53,7 @@ class SolvedQuestions:
         Raises:
             StoreError: the cache cannot be read.
         """
-        policy, semantics = self._cache.policy, self._cache.semantics
+        policy, semantics = self.cache.policy, self.cache.semantics
         if not policy.read or policy.replay:
             return None
 
@@ -63,7 +62,7 @@ class SolvedQuestions:
             return semantics is not None and not volatile and semantics.accepts(question, other, similarity)
 
         try:
-            hit = self._queries.get_query(question, accept=accept, same_only=semantics is None)
+            hit = self.queries.get_query(question, accept=accept, same_only=semantics is None)
         except StoreCorrupt as error:
             log.warning("the solution of %r is unreadable (%s) and will be replaced", question, error)
             return None
@@ -92,9 +91,9 @@ class SolvedQuestions:
         """
         solved = gathered.stop_reason == "score met" and report.verified > 0 and bool(report.sources)
         failed = any(search.answered_by == "failed" for search in gathered.searches)
-        failed = failed or bool(model_outage(self._cache.uses))
-        late = any(use.how == "stale" for use in self._cache.uses)
-        if not (solved and self._cache.policy.write) or failed or late:
+        failed = failed or bool(model_outage(self.cache.uses))
+        late = any(use.how == "stale" for use in self.cache.uses)
+        if not (solved and self.cache.policy.write) or failed or late:
             return False
         payload: dict[str, Any] = {
             "plan": to_builtins(plan),
@@ -106,19 +105,19 @@ class SolvedQuestions:
             "retrieval_score": gathered.score,
             "answer": report.markdown(),
             "citations": to_builtins(report.citations),
-            "uses": to_builtins(self._cache.uses),
+            "uses": to_builtins(self.cache.uses),
         }
         if self._is_volatile(plan.question):
-            ttl = min(ttl, self._cache.policy.volatile_ttl)
+            ttl = min(ttl, self.cache.policy.volatile_ttl)
         try:
-            self._queries.put_query(plan.question, orjson.loads(orjson.dumps(payload)), ttl=min(ttl, self._queries.ttl))
+            self.queries.put_query(plan.question, orjson.loads(orjson.dumps(payload)), ttl=min(ttl, self.queries.ttl))
         except (StoreError, EmbeddingError, InvalidInput) as error:
             log.error("the solved question is not stored: %s", error)  # noqa: TRY400 - one line; nothing is lost
             return False
         return True
 
     def _is_volatile(self, question: str) -> bool:
-        return is_volatile(question, time.gmtime(self._cache.now).tm_year)
+        return is_volatile(question, time.gmtime(self.cache.now).tm_year)
 
 
 def _solution(hit: QueryHit) -> Solution:
