@@ -1,19 +1,36 @@
 """Calls of the language model that words a report: through the cache, within the budget."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 
 from harness.cache import Cache
 from harness.ports import Completion, LanguageModel, Message
-from harness.research.draft import Draft
+from harness.research.budget import Budget
+from harness.research.draft import Draft, Unsupported
 from harness.research.prompts import prompt
 from harness.research.report import Citation
-from harness.settings import PromptName
+from harness.settings import PromptName, WritingSettings
 
-if TYPE_CHECKING:
-    from harness.research.run import Writer
+
+class Writer(Struct, frozen=True):
+    """Writer of a report: a language model whose answers have at most `answer_tokens`; without a model, the report is
+    made of excerpts. `epoch` separates repetitions that are meant to differ; `on_text` gets the text as it comes;
+    `budget` is that of the run.
+    """
+
+    model: LanguageModel | None = None
+    settings: WritingSettings = WritingSettings()
+    answer_tokens: int = 2_048
+    epoch: str = ""
+    on_text: Callable[[str], None] | None = None
+    budget: Budget = Budget()
+
+    @property
+    def unsupported(self) -> Unsupported:
+        """Treatment of sentences that no quotation supports."""
+        return "drop" if self.settings.strict else "mark" if self.settings.marked else "replace"
 
 
 class Written(Struct, frozen=True):
@@ -32,7 +49,7 @@ class Drafting(Struct, frozen=True):
 
     model: LanguageModel
     cache: Cache
-    writer: "Writer"
+    writer: Writer
 
     def answer(
         self,

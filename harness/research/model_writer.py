@@ -3,7 +3,6 @@ what fails is revised.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -14,7 +13,7 @@ from harness.errors import AccessDenied, ModelError, OfflineMiss
 from harness.ports import Completion, LanguageModel, Message
 from harness.research.context_builder import ShownSource
 from harness.research.draft import Draft, DraftCheck, settled
-from harness.research.drafting import Drafting, Written
+from harness.research.drafting import Drafting, Writer, Written
 from harness.research.evidence import Evidence
 from harness.research.extractive_writer import statements_of, write_report
 from harness.research.gathering import GatheredSource
@@ -27,9 +26,6 @@ from harness.research.section_writer import SectionWriter, is_simple
 from harness.research.statements import statements
 from harness.settings import WritingSettings
 
-if TYPE_CHECKING:
-    from harness.research.run import Writer
-
 
 def write_with_model(
     plan: Plan,
@@ -38,7 +34,7 @@ def write_with_model(
     model: LanguageModel,
     cache: Cache,
     *,
-    writer: "Writer",
+    writer: Writer,
     support: QuotationSupport = BY_WORDS,
 ) -> Report:
     """Have `model` word the report from the sources `shown`, through the cache, and revise what checks find wrong; if

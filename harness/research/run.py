@@ -14,10 +14,10 @@ from harness.core.entries import Hit
 from harness.core.keys import digest_of
 from harness.core.question_language import question_language
 from harness.errors import InvalidInput, StoreError
-from harness.ports import NOTHING, LanguageModel
-from harness.research.budget import CHARS_A_TOKEN, Budget, budget_of
+from harness.ports import NOTHING
+from harness.research.budget import CHARS_A_TOKEN, budget_of
 from harness.research.context_builder import ShownSource, cached_context
-from harness.research.draft import Unsupported
+from harness.research.drafting import Writer
 from harness.research.evidence import Evidence, cached_evidence
 from harness.research.extractive_writer import write_report
 from harness.research.fingerprint import Code
@@ -61,25 +61,6 @@ class _Found(Struct, frozen=True):
     use: ResearchCacheUse
     origin: Origin | None = None
     now: bool = False
-
-
-class Writer(Struct, frozen=True):
-    """Writer of a report: a language model whose answers have at most `answer_tokens`; without a model, the report is
-    made of excerpts. `epoch` separates repetitions that are meant to differ; `on_text` gets the text as it comes;
-    `budget` is that of the run.
-    """
-
-    model: LanguageModel | None = None
-    settings: WritingSettings = WritingSettings()
-    answer_tokens: int = 2_048
-    epoch: str = ""
-    on_text: Callable[[str], None] | None = None
-    budget: Budget = Budget()
-
-    @property
-    def unsupported(self) -> Unsupported:
-        """Treatment of sentences that no quotation supports."""
-        return "drop" if self.settings.strict else "mark" if self.settings.marked else "replace"
 
 
 class Researcher:

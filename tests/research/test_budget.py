@@ -13,12 +13,13 @@ from harness.errors import InvalidInput, ModelUnavailable
 from harness.models.local.tokenizer import rarity
 from harness.ports import Completion, Message
 from harness.research.budget import MILLION, Budget, budget_of
+from harness.research.drafting import Writer
 from harness.research.fingerprint import Code
 from harness.research.model_planner import ModelPlanner
 from harness.research.planner import RulePlanner
 from harness.research.report import Report
 from harness.research.result import Research
-from harness.research.run import Researcher, Writer
+from harness.research.run import Researcher
 from harness.research.services import ResearchServices
 from harness.settings import FetchSettings, GatheringSettings, WritingSettings, load
 from tests.cli.program import Program

@@ -9,12 +9,12 @@ from harness.cache import Cache
 from harness.models.local.reader import MiniLMReader
 from harness.ports import Completion
 from harness.research.draft import Unsupported
+from harness.research.drafting import Writer
 from harness.research.evidence import Evidence
 from harness.research.model_writer import write_with_model
 from harness.research.planner import make_plan, with_parts
 from harness.research.quotation_support import BY_WORDS, QuotationSupport
 from harness.research.report import Report
-from harness.research.run import Writer
 from harness.settings import WritingSettings
 from tests.fakes import MemoryStore
 from tests.research.steps import Steps, outlined

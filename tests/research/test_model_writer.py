@@ -16,12 +16,12 @@ from harness.errors import ModelError, ModelUnavailable
 from harness.ports import Completion, Message
 from harness.research.context_builder import ShownSource
 from harness.research.draft import Unsupported
+from harness.research.drafting import Writer
 from harness.research.evidence import Evidence
 from harness.research.gathering import GatheredSource
 from harness.research.model_writer import messages_for, write_with_model
 from harness.research.planner import make_plan
 from harness.research.report import Report
-from harness.research.run import Writer
 from harness.research.statements import MAX_SECTION_CHARS, MAX_SENTENCE_CHARS, MAX_SENTENCES, statements
 from harness.settings import WritingSettings
 from tests.fakes import MemoryStore

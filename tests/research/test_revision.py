@@ -14,13 +14,14 @@ from harness.errors import ModelError, ModelUnavailable, OfflineMiss
 from harness.models.local.tokenizer import rarity
 from harness.ports import Completion, Message
 from harness.research.draft import MAX_PROBLEMS, Draft, DraftCheck
+from harness.research.drafting import Writer
 from harness.research.fingerprint import Code
 from harness.research.model_writer import write_with_model
 from harness.research.planner import Plan, RulePlanner, make_plan
 from harness.research.quotation_support import BY_WORDS
 from harness.research.report import Report
 from harness.research.result import Research
-from harness.research.run import Researcher, Writer
+from harness.research.run import Researcher
 from harness.research.services import ResearchServices
 from harness.research.statements import statements
 from harness.settings import FetchSettings, GatheringSettings, WritingSettings

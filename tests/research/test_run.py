@@ -17,11 +17,12 @@ from harness.errors import EngineUnavailable, InvalidInput, PageError, RateLimit
 from harness.models.local.embedder import MiniLM
 from harness.models.local.tokenizer import rarity
 from harness.ports import LanguageModel, PageReader, SearchEngine, SearchResult
+from harness.research.drafting import Writer
 from harness.research.fingerprint import Code
 from harness.research.model_planner import ModelPlanner
 from harness.research.planner import RulePlanner
 from harness.research.result import Research
-from harness.research.run import Researcher, Writer
+from harness.research.run import Researcher
 from harness.research.services import ResearchServices
 from harness.settings import FetchSettings, GatheringSettings, WritingSettings
 from harness.sources.corpus.engine import open_corpus

@@ -19,11 +19,12 @@ from harness.core.citations import is_quoted_in
 from harness.core.freshness import DAY
 from harness.core.text import one_line
 from harness.errors import EngineUnavailable, InvalidInput, NotFound, StoreCorrupt, StoreError
+from harness.research.drafting import Writer
 from harness.research.gathering import Round
 from harness.research.planner import Plan
 from harness.research.report import Citation
 from harness.research.result import Research
-from harness.research.run import Researcher, Writer
+from harness.research.run import Researcher
 from harness.research.run_record import RunError, new_run_id
 from harness.research.run_view import PastRun, passage_of, past_run
 from harness.settings import Settings

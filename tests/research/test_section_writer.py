@@ -13,14 +13,13 @@ from harness.cache import Cache, Policy
 from harness.errors import ModelError, ModelUnavailable, OfflineMiss
 from harness.research.budget import Budget
 from harness.research.draft import MAX_DRAFT_CHARS, SECTION_SENTENCES, DraftCheck
-from harness.research.drafting import Drafting
+from harness.research.drafting import Drafting, Writer
 from harness.research.evidence import Evidence
 from harness.research.model_writer import write_with_model
 from harness.research.outline import MAX_SECTIONS, outline_of
 from harness.research.planner import Plan, make_plan, with_parts
 from harness.research.quotation_support import BY_WORDS
 from harness.research.report import Report
-from harness.research.run import Writer
 from harness.research.section_writer import FEW_SOURCES, SectionStream, is_simple
 from harness.settings import WritingSettings
 from tests.fakes import MemoryStore

@@ -23,9 +23,9 @@ from harness.models.local.embedder import MiniLM
 from harness.models.local.tokenizer import vocabulary
 from harness.ports import SearchResult
 from harness.research import reports
+from harness.research.drafting import Writer
 from harness.research.planner import Plan
 from harness.research.result import Research
-from harness.research.run import Writer
 from harness.research.saved_report import saved_research
 from harness.settings import FetchSettings, WritingSettings
 from harness.sources.from_settings import Sources

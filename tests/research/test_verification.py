@@ -16,10 +16,11 @@ from harness.errors import InvalidInput
 from harness.models.local.embedder import MiniLM
 from harness.models.local.tokenizer import rarity
 from harness.ports import SearchResult
+from harness.research.drafting import Writer
 from harness.research.fingerprint import Code
 from harness.research.reports import as_html, as_markdown
 from harness.research.result import Research
-from harness.research.run import Researcher, Writer
+from harness.research.run import Researcher
 from harness.research.run_view import past_run
 from harness.research.saved_report import saved_research
 from harness.research.services import ResearchServices
