@@ -152,29 +152,24 @@ def finished(research: Research) -> dict[str, Any]:
     quoted passages. `harness.research.run_view` reads it.
     """
     report, gathered = research.report, research.gathered
-    return {
-        "report": to_builtins(report),
-        "plan": to_builtins(research.plan),
-        "rounds": to_builtins(gathered.rounds),
-        "sources": to_builtins(cited_sources(report, gathered)),
+    record: dict[str, Any] = {
+        "report": report,
+        "plan": research.plan,
+        "rounds": gathered.rounds,
+        "sources": cited_sources(report, gathered),
         "stop_reason": gathered.stop_reason,
         "quoted": quoted_by(report, gathered),
         "live_calls": research.live_calls,
         "cache_hits": research.cache_hits,
         "answered": research.answered,
         "cache_use": research.research_cache,  # `research_cache` is the setting
-        "origin": to_builtins(research.origin),
-        **({"notes": to_builtins(gathered.notes)} if gathered.notes else {}),
-        **(
-            {
-                "reused": to_builtins(gathered.reused),
-                "planned": gathered.planned,
-                "decided": to_builtins(gathered.decided),
-            }
-            if gathered.decided
-            else {}
-        ),
+        "origin": research.origin,
     }
+    if gathered.notes:
+        record["notes"] = gathered.notes
+    if gathered.decided:
+        record |= {"reused": gathered.reused, "planned": gathered.planned, "decided": gathered.decided}
+    return {name: to_builtins(value) for name, value in record.items()}
 
 
 def cited_sources(report: Report | None, gathered: Gathered) -> tuple[CitedSource, ...]:

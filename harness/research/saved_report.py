@@ -45,7 +45,7 @@ class SavedReport(Struct, frozen=True, kw_only=True):
         """Return the JSON object that `harness research --json` prints and `harness verify` reads."""
         report = self.report
         figure = figure_of(report) if report else None
-        return {
+        shown = {
             "question": self.question,
             "engine": self.engine,
             "model": report.writer or None if report else None,
@@ -69,17 +69,13 @@ class SavedReport(Struct, frozen=True, kw_only=True):
             "answered": self.answered,
             "run": self.run or None,
             "report": report.markdown() if report else None,
-            **({"source_notes": to_builtins(self.notes)} if self.notes else {}),
-            **(
-                {
-                    "reused": [_reused(each) for each in self.reused],
-                    "searches_planned": self.planned,
-                    "decided": to_builtins(self.decided),
-                }
-                if self.decided
-                else {}
-            ),
         }
+        if self.notes:
+            shown["source_notes"] = to_builtins(self.notes)
+        if self.decided:
+            reused = [_reused(each) for each in self.reused]
+            shown |= {"reused": reused, "searches_planned": self.planned, "decided": to_builtins(self.decided)}
+        return shown
 
 
 def saved_research(found: Research) -> SavedReport:
