@@ -76,9 +76,9 @@ class Figure(Struct, frozen=True):
 
     def title_in(self, language: str) -> str:
         """Return the name of the values."""
-        by_year = self.by == "year"
         title = message(language, "Figures for the question, by source")
-        title = message(language, "Figures for the question, by year") if by_year else title
+        if self.by == "year":
+            title = message(language, "Figures for the question, by year")
         title += f" ({self.unit})" if self.unit else ""
         if self.left_out:
             shown = len(self.rows)
@@ -217,8 +217,7 @@ def _row(found: _Found, place: int, cited: "Citation", by: str, titles: dict[int
 
 
 def _digits(value: float) -> str:
-    digits = f"{Decimal(repr(value)):,f}"
-    return digits.removesuffix(".0")
+    return f"{Decimal(repr(value)):,f}".removesuffix(".0")
 
 
 def as_svg(figure: Figure, look: Look = Look()) -> bytes:  # noqa: B008 - immutable

@@ -50,7 +50,7 @@ class PdfDocument:
 
     def title(self, text: str) -> None:
         """Add the title, and the first bookmark."""
-        self._bookmark(text or "Report", 0)
+        self._pdf.start_section(text or "Report", 0)
         self._write(text, size=17, bold=True, after=3)
 
     def heading(self, text: str, *, picture: bool = False) -> None:
@@ -58,7 +58,7 @@ class PdfDocument:
         self._pdf.ln(3)
         if self._pdf.will_page_break(PICTURE if picture else 25):  # not the last line of a page
             self._pdf.add_page()
-        self._bookmark(text, 1)
+        self._pdf.start_section(text or "Section", 1)
         self._write(text, size=12.5, bold=True, after=1.5)
 
     def paragraph(self, pieces: Sequence[Piece], *, bullet: bool = False, remark: bool = False) -> None:
@@ -113,9 +113,6 @@ class PdfDocument:
         for font in self._pdf.fonts.values():
             if file := getattr(font, "ttfont", None):
                 file.close()
-
-    def _bookmark(self, text: str, level: int) -> None:
-        self._pdf.start_section(text or "Section", level)
 
     def _write(
         self,

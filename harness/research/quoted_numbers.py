@@ -148,7 +148,8 @@ def quoted_number(
 
 def _written(question: str, text: str, value: Decimal, unit: str) -> QuotedNumber | None:
     asked = stems(question)
-    if len(text) > MAX_QUOTATION or not _is_exact(value) or _UNSURE.search(text) or _BELOW.search(text.lower()):
+    is_exact = value < MAX_NUMBER and Decimal(repr(float(value))) == value
+    if len(text) > MAX_QUOTATION or not is_exact or _UNSURE.search(text) or _BELOW.search(text.lower()):
         return None
     if any(stems(each) - asked for each in _CHANGE.findall(text.lower())):
         return None
@@ -158,10 +159,6 @@ def _written(question: str, text: str, value: Decimal, unit: str) -> QuotedNumbe
     if first is None or any(each is None or (each.value, each.unit) != (first.value, first.unit) for each in found):
         return None
     return first
-
-
-def _is_exact(value: Decimal) -> bool:
-    return value < MAX_NUMBER and Decimal(repr(float(value))) == value
 
 
 def _decimal(digits: str, scale: str | None) -> Decimal:

@@ -243,9 +243,8 @@ class Report(Struct, frozen=True):
             blocks.append(_escaped(figure.title_in(self.language)))
         if written := [citation for citation in self.quotations if citation.sentence != citation.quotation]:
             blocks.append(self._head("Quotations"))
-            marks = (each.mark_in(self.language) for each in written)
-            quoted = (_escaped(each.quotation) for each in written)
-            blocks.append("\n".join(f"- [{_escaped(mark)}] “{text}”" for mark, text in zip(marks, quoted, strict=True)))
+            marked = ((_escaped(each.mark_in(self.language)), _escaped(each.quotation)) for each in written)
+            blocks.append("\n".join(f"- [{mark}] “{text}”" for mark, text in marked))
         if self.limits:
             blocks += [self._head("Limits"), "\n".join(f"- {_line(limit)}" for limit in self.limits)]
         blocks.append(self._head("Sources"))

@@ -23,15 +23,15 @@ class _Record(Struct, frozen=True):
     reused: tuple[_Source, ...] = ()
 
 
-def used_sources(cache: Cache, runs: int = RUNS_READ) -> dict[str, int]:
-    """Return how many of the newest `runs` recorded researches used each source, by URL in its canonical form. A record
+def used_sources(cache: Cache) -> dict[str, int]:
+    """Return how many of the newest recorded researches used each source, by URL in its canonical form. A record
     that cannot be read counts nothing.
 
     Raises:
         StoreError: the store cannot be read.
     """
     used = Counter[str]()
-    for outline in cache.store.listings.timeline(RUNS, cache.tenant, limit=runs):
+    for outline in cache.store.listings.timeline(RUNS, cache.tenant, limit=RUNS_READ):
         entry = cache.store.rows.get(RUNS, cache.tenant, outline.key)
         try:
             record = msgspec.json.decode(entry.payload if entry else b"{}", type=_Record)

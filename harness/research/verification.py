@@ -177,7 +177,8 @@ def _verdicts(file: SavedFile, past: PastRun, support: QuotationSupport) -> Iter
     stands = [is_quoted_in(quotation, past.quoted.get(url, ())) for quotation, url, _, _ in quoted]
     standing = [row for row, whole in zip(quoted, stands, strict=True) if whole]
     pairs = [(sentence, quotation) for quotation, _, sentence, _ in standing]
-    contexts = [f"{past.question}\n{_title(past, url)}" for _, url, _, _ in standing]
+    titles = {source.url: source.title for source in reversed(past.sources)}
+    contexts = [f"{past.question}\n{titles.get(url, '')}" for _, url, _, _ in standing]
     checked = iter(support.check(past.question, pairs, contexts))
     for (quotation, url, _, number), whole in zip(quoted, stands, strict=True):
         numbered = int(number) if number.isdecimal() and len(number) <= MAX_DIGITS else 0
@@ -187,10 +188,6 @@ def _verdicts(file: SavedFile, past: PastRun, support: QuotationSupport) -> Iter
 def _field(cited: object, name: str) -> str:
     value = cited.get(name) if isinstance(cited, dict) else None
     return "" if value is None else str(value)[:100_000]
-
-
-def _title(past: PastRun, url: str) -> str:
-    return next((source.title for source in past.sources if source.url == url), "")
 
 
 def _of_json(saved: dict[str, Any], stored: SavedReport) -> Iterator[Difference]:
