@@ -176,12 +176,7 @@ def held_evidence(question: str, found: Sequence[FoundPassage], rarity: Callable
 
 
 def is_cached(
-    query: str,
-    engines: Sequence[SearchEngine],
-    gathering: GatheringSettings,
-    cache: Cache,
-    *,
-    by_meaning: bool = False,
+    query: str, engines: Sequence[SearchEngine], gathering: GatheringSettings, cache: Cache, *, by_meaning: bool = False
 ) -> bool:
     """Return whether the cache answers a search for every engine, exactly or `by_meaning`; leave no trace."""
     most = gathering.max_results

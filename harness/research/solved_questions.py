@@ -78,22 +78,15 @@ class SolvedQuestions(Struct, frozen=True):
             return None
 
     def admit(
-        self,
-        plan: Plan,
-        gathered: Gathered,
-        evidence: Sequence[Evidence],
-        report: Report,
-        *,
-        ttl: float,
+        self, plan: Plan, gathered: Gathered, evidence: Sequence[Evidence], report: Report, *, ttl: float
     ) -> bool:
         """Store the plan's question if it is solved: gathering stopped because the score was met, no search failed or
         was stale, and the report quotes at least one document. Return whether it is stored.
         """
         solved = gathered.stop_reason == "score met" and report.verified > 0 and bool(report.sources)
         failed = any(search.answered_by == "failed" for search in gathered.searches)
-        failed = failed or bool(model_outage(self.cache.uses))
         late = any(use.how == "stale" for use in self.cache.uses)
-        if not (solved and self.cache.policy.write) or failed or late:
+        if not (solved and self.cache.policy.write) or failed or late or model_outage(self.cache.uses):
             return False
         payload: dict[str, Any] = {
             "plan": to_builtins(plan),

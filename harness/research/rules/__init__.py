@@ -9,15 +9,7 @@ from typing import get_args
 from msgspec import Struct, convert
 
 from harness.core.keys import digest_of
-from harness.core.rules import (
-    RuleName,
-    TaskType,
-    headings_in,
-    lines_of,
-    stop_words_in,
-    task_types_in,
-    weights_in,
-)
+from harness.core.rules import RuleName, TaskType, headings_in, lines_of, stop_words_in, task_types_in, weights_in
 
 SHIPPED_RULES: Mapping[RuleName, str] = MappingProxyType({})
 """No rule is replaced."""
