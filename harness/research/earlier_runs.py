@@ -18,19 +18,12 @@ class _Gathered(Struct, frozen=True):
     rounds: tuple[Round, ...] = ()
 
 
-class _Read(Struct, frozen=True):
-    """Queries and URLs that went out during a run, not those that the cache answered."""
-
-    queries: frozenset[str] = frozenset()
-    urls: frozenset[str] = frozenset()
-
-
 class EarlierRuns:
     """The newest runs of a tenant, as one research needs them: their list and each record are read once."""
 
     def __init__(self, cache: Cache) -> None:
         self._runs = cache.runs
-        self._known: dict[str, _Read] = {}
+        self._known: dict[str, tuple[set[str], set[str]]] = {}
 
     def that_read(self, passage: HeldPassage) -> str:
         """Return the id of the run whose search or page reading brought a passage; "" if none of the newest did.
@@ -40,8 +33,8 @@ class EarlierRuns:
         """
         for began, recorded, run in self._spans:
             if began <= passage.fetched_at <= recorded:
-                read = self._read(run)
-                if passage.found_by in read.queries if passage.source == "snippet" else passage.url in read.urls:
+                queries, urls = self._read(run)
+                if passage.found_by in queries if passage.source == "snippet" else passage.url in urls:
                     return run
         return ""
 
@@ -56,7 +49,8 @@ class EarlierRuns:
                 continue
         return found
 
-    def _read(self, run: str) -> _Read:
+    def _read(self, run: str) -> tuple[set[str], set[str]]:
+        """Return the queries and URLs that went out during a run, not those that the cache answered."""
         if run not in self._known:
             try:
                 rounds = msgspec.convert(self._runs.get(run), _Gathered).rounds
@@ -64,8 +58,8 @@ class EarlierRuns:
                 rounds = ()
             searches = (each for done in rounds for each in done.searches)
             pages = (each for done in rounds for each in done.pages)
-            self._known[run] = _Read(
-                frozenset(each.query[:MAX_TITLE_CHARS] for each in searches if each.answered_by == "live"),
-                frozenset(each.url for each in pages if each.answered_by == "live"),
+            self._known[run] = (
+                {each.query[:MAX_TITLE_CHARS] for each in searches if each.answered_by == "live"},
+                {each.url for each in pages if each.answered_by == "live"},
             )
         return self._known[run]
