@@ -1,6 +1,7 @@
 """Gathering: rounds of concurrent searches through the cache, until the question is answered or a round adds little."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from msgspec import structs
@@ -41,28 +42,22 @@ FEEDBACK_RESULTS = 10
 """Results of a round that suggest the next queries."""
 
 
+@dataclass(eq=False, repr=False)
 class Gatherer:
     """Gatherer for one plan, round by round: searches by every engine, then the pages of the best results.
 
     `on_round` is called after each round, in the gathering thread; an exception from it ends the gathering.
     """
 
-    def __init__(
-        self,
-        services: ResearchServices,
-        scorer: RoundScorer,
-        gathering: GatheringSettings,
-        fetch: FetchSettings,
-        budget: Budget,
-        on_round: Callable[[Round], None] | None = None,
-    ) -> None:
-        self._services = services
-        self._cache = services.cache
-        self._scorer = scorer
-        self._gathering = gathering
-        self._fetch = fetch
-        self._budget = budget
-        self._on_round = on_round
+    services: ResearchServices
+    scorer: RoundScorer
+    gathering: GatheringSettings
+    fetch: FetchSettings
+    budget: Budget
+    on_round: Callable[[Round], None] | None = None
+
+    def __post_init__(self) -> None:
+        self._cache = self.services.cache
         self._sources: dict[str, GatheredSource] = {}
         self._named: dict[str, str] = {}
         self._rounds: list[Round] = []
@@ -86,9 +81,9 @@ class Gatherer:
             SearchError: every search of the first round failed; the first error.
             EmbeddingError: the embedder failed.
         """
-        year = year_of(plan.question, self._gathering, self._cache, ttl=self._fetch.ttl)
-        self._selection = SourceSelection(plan.question, self._gathering, year)
-        self._reusing = Reusing(plan, self._services, self._gathering, self._cache, ttl=self._fetch.ttl)
+        year = year_of(plan.question, self.gathering, self._cache, ttl=self.fetch.ttl)
+        self._selection = SourceSelection(plan.question, self.gathering, year)
+        self._reusing = Reusing(plan, self.services, self.gathering, self._cache, ttl=self.fetch.ttl)
         reuse = self._reusing.begin()
         self._probes, self._planned = reuse.probes, plan.queries
         queries: Sequence[str] = [query for query in plan.queries if query not in reuse.spared]
@@ -97,7 +92,7 @@ class Gatherer:
             for source in sources_of(reuse.passages):
                 self._sources[source.url] = source
                 self._named.update(dict.fromkeys(identities(source.url, source.title), source.url))
-            score = self._scorer.score(documents_of(self._sources.values()), [])
+            score = self.scorer.score(documents_of(self._sources.values()), [])
             self._end_round(Round((), (), score.novelty, score.score), relevant=score.relevant)
         reason: StopReason | None = None if queries else "answered from the library"
         best: Sequence[str] = [passage.text for passage in reuse.passages][:FEEDBACK_RESULTS]
@@ -105,16 +100,16 @@ class Gatherer:
             best = self._round(plan, queries)[:FEEDBACK_RESULTS]
             reason = self._stop_reason()
             if reason is None:
-                queries = self._services.planner.follow_ups(plan, self._queries(), best, self._cache)
+                queries = self.services.planner.follow_ups(plan, self._queries(), best, self._cache)
                 reason = None if queries else "stagnation"
         parts, limit = self._deepened(plan, best)
         sources, notes = self._selection.selected(list(self._sources.values()))
         return Gathered(
-            tuple(with_languages(plan.question, sources, self._services.detector)),
+            tuple(with_languages(plan.question, sources, self.services.detector)),
             tuple(self._rounds),
             limit or reason,
             reused=tuple(self._reused.values()),
-            planned=(len(plan.queries) + self._follow_ups) * len(self._services.engines) if reuse.decided else 0,
+            planned=(len(plan.queries) + self._follow_ups) * len(self.services.engines) if reuse.decided else 0,
             decided=reuse.decided,
             notes=tuple(notes),
             sub_questions=parts,
@@ -126,12 +121,12 @@ class Gatherer:
         """
         found: list[str] = []
         limit: StopReason | None = None
-        for _ in range(self._gathering.depth - 1):
+        for _ in range(self.gathering.depth - 1):
             limit = self._limit()
             if limit or not self._relevant:
                 break
             known = with_parts(plan, found)
-            new = self._services.planner.sub_questions(known, best, self._gathering.breadth, self._cache)
+            new = self.services.planner.sub_questions(known, best, self.gathering.breadth, self._cache)
             if not new:
                 break
             found += new
@@ -146,13 +141,13 @@ class Gatherer:
         if not self._rounds and len(failures) == len(asked):
             raise failures[0]
         shown = self._keep(asked)
-        if not self._scorer.score(shown, earlier).relevant and self._calls_left(len(self._services.engines)):
-            fallback = self._services.planner.fallback(plan, [*self._queries(), *queries])
+        if not self.scorer.score(shown, earlier).relevant and self._calls_left(len(self.services.engines)):
+            fallback = self.services.planner.fallback(plan, [*self._queries(), *queries])
             if fallback:
                 asked += self._ask([fallback], f"round {number}, again")
                 shown = self._keep(asked)
         readings, pages = self._read(plan.question, asked, f"pages of round {number}")
-        score = self._scorer.score([*shown, *pages], earlier)
+        score = self.scorer.score([*shown, *pages], earlier)
         ended = Round(tuple(map(_search, asked)), tuple(readings), score.novelty, score.score)
         self._end_round(ended, relevant=score.relevant)
         return [document.text for document in shown]
@@ -160,8 +155,8 @@ class Gatherer:
     def _end_round(self, ended: Round, *, relevant: bool) -> None:
         self._relevant |= relevant
         self._rounds.append(ended)
-        if self._on_round is not None:
-            self._on_round(ended)
+        if self.on_round is not None:
+            self.on_round(ended)
 
     def _ask(self, queries: Sequence[str], what: str) -> list[EngineSearch]:
         """Search the queries, those first that show whether the library can answer the others."""
@@ -178,7 +173,7 @@ class Gatherer:
                     self._follow_ups += query not in self._planned
                     asked.append(search_in_library(query, passages, self._cache.now))
             queries = [query for query in queries if not held[query]]
-        if queries and (not asked or self._calls_left(len(self._services.engines))):
+        if queries and (not asked or self._calls_left(len(self.services.engines))):
             asked += self._ask_engines(queries, what)
         return asked
 
@@ -186,19 +181,19 @@ class Gatherer:
         """Note passages of the library that spare every engine this many searches."""
         self._selection.note_corpus(each.passage.url for each in passages if each.passage.engine == CORPUS)
         self._reused |= {each.passage.key: each.passage for each in passages if not each.found_again}
-        self._cache.usage.count("library", spared * len(self._services.engines))
+        self._cache.usage.count("library", spared * len(self.services.engines))
 
     def _ask_engines(self, queries: Sequence[str], what: str) -> list[EngineSearch]:
         """Search as many of the queries as the live calls left allow, at least one."""
-        if self._gathering.max_live_calls is not None:
-            queries = queries[: max(1, (self._gathering.max_live_calls - self._live) // len(self._services.engines))]
+        if self.gathering.max_live_calls is not None:
+            queries = queries[: max(1, (self.gathering.max_live_calls - self._live) // len(self.services.engines))]
         asked = ask_all(
             queries,
             self._cache,
-            self._services.engines,
-            fetch=self._fetch,
-            max_results=self._gathering.max_results,
-            progress=self._services.progress,
+            self.services.engines,
+            fetch=self.fetch,
+            max_results=self.gathering.max_results,
+            progress=self.services.progress,
             what=what,
         )
         self._live += len(asked)
@@ -250,9 +245,9 @@ class Gatherer:
         self, question: str, asked: Sequence[EngineSearch], what: str
     ) -> tuple[list[PageReading], list[SourceText]]:
         """Read the pages of the best results not tried yet."""
-        most = self._gathering.read_pages
-        if self._gathering.max_live_calls is not None:
-            most = min(most, max(0, self._gathering.max_live_calls - self._live))
+        most = self.gathering.read_pages
+        if self.gathering.max_live_calls is not None:
+            most = min(most, max(0, self.gathering.max_live_calls - self._live))
         chosen = [url for url, _ in self._untried(question, asked, most)][:most]
         self._tried.update(chosen)
         texts = [self._sources[url].full_text or url for url in chosen]
@@ -273,9 +268,9 @@ class Gatherer:
         read = read_all(
             urls,
             self._cache,
-            self._services.reader,
-            fetch=self._fetch,
-            progress=self._services.progress,
+            self.services.reader,
+            fetch=self.fetch,
+            progress=self.services.progress,
             what=what,
             sites=self._selection.sites,
         )
@@ -289,15 +284,15 @@ class Gatherer:
             if url.startswith(READABLE) and url in self._sources and url not in self._tried
         ]
         found = list(self._selection.to_read(found, self._sources, self._tried)) if most else []
-        answering, embedder = self._services.answering, self._services.embedder
-        ttl, reranks = self._fetch.ttl, self._gathering.rerank
+        answering, embedder = self.services.answering, self.services.embedder
+        ttl, reranks = self.fetch.ttl, self.gathering.rerank
         if answering is not None and reranks and len(found) > most:
             found = reranked(question, found, answering, embedder, self._cache, most=reranks, ttl=ttl)
         return self._selection.ranked(found, self._sources)
 
     def _stop_reason(self) -> StopReason | None:
         """Return the first reason to stop that applies, if any."""
-        limits, last = self._gathering, self._rounds[-1]
+        limits, last = self.gathering, self._rounds[-1]
         reasons: list[tuple[StopReason, bool]] = [
             ("no evidence", not self._relevant),
             ("score met", last.score >= limits.enough_score),
@@ -308,10 +303,10 @@ class Gatherer:
 
     def _limit(self) -> StopReason | None:
         """Return the first limit that is reached, if any."""
-        seconds, most_seconds = self._cache.now - self._began, self._fetch.max_seconds
-        budget, tokens = self._budget, self._cache.tokens
+        seconds, most_seconds = self._cache.now - self._began, self.fetch.max_seconds
+        budget, tokens = self.budget, self._cache.tokens
         reasons: list[tuple[StopReason, bool]] = [
-            ("limit of live calls", not self._calls_left(len(self._services.engines))),
+            ("limit of live calls", not self._calls_left(len(self.services.engines))),
             ("limit of time", most_seconds is not None and seconds >= most_seconds),
             ("limit of tokens", budget.max_tokens is not None and tokens >= budget.max_tokens),
             ("limit of cost", budget.max_cost is not None and budget.cost(self._cache) >= budget.max_cost),
@@ -320,7 +315,7 @@ class Gatherer:
 
     def _calls_left(self, wanted: int) -> bool:
         """Return whether `wanted` more live calls are allowed."""
-        most = self._gathering.max_live_calls
+        most = self.gathering.max_live_calls
         return most is None or most - self._live >= wanted
 
     def _queries(self) -> list[str]:

@@ -3,6 +3,7 @@
 import logging
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import msgspec
@@ -14,7 +15,6 @@ from harness.core.entries import Hit
 from harness.core.keys import digest_of
 from harness.core.question_language import question_language
 from harness.errors import InvalidInput, StoreError
-from harness.ports import NOTHING
 from harness.research.budget import CHARS_A_TOKEN, budget_of
 from harness.research.context_builder import ShownSource, cached_context
 from harness.research.drafting import Writer
@@ -63,6 +63,7 @@ class _Found(Struct, frozen=True):
     now: bool = False
 
 
+@dataclass(eq=False, repr=False)
 class Researcher:
     """Researcher with one engine or several together. The same inputs give the same report, to the byte.
 
@@ -74,32 +75,24 @@ class Researcher:
     an exception from it ends the run, which can be resumed.
     """
 
-    def __init__(
-        self,
-        services: ResearchServices,
-        *,
-        writer: Writer,
-        gathering: GatheringSettings,
-        fetch: FetchSettings,
-        keep_research: bool | None,
-        code: Code,
-        on_round: Callable[[Round], None] | None = None,
-        started_with: Mapping[str, Any] = NOTHING,
-    ) -> None:
-        self._services = services
-        model = writer.model.name if writer.model else ""
-        self._writer = replace(writer, budget=budget_of(gathering, model, writer.answer_tokens))
-        self._gathering = gathering
-        self._fetch = fetch
-        self._keep_research = keep_research
-        self._code = code
-        self._on_round = on_round
-        self._started_with = started_with
+    services: ResearchServices
+    _: KW_ONLY
+    writer: Writer
+    gathering: GatheringSettings
+    fetch: FetchSettings
+    keep_research: bool | None
+    code: Code
+    on_round: Callable[[Round], None] | None = None
+    started_with: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        model = self.writer.model.name if self.writer.model else ""
+        self.writer = replace(self.writer, budget=budget_of(self.gathering, model, self.writer.answer_tokens))
 
     @property
     def engine(self) -> str:
         """The engines' names, joined by `+`."""
-        return "+".join(engine.name for engine in self._services.engines)
+        return "+".join(engine.name for engine in self.services.engines)
 
     def run(self, question: str, *, sections: int | None = None, run: str = "") -> Research:
         """Plan, gather (or take the gathered context from the cache), find evidence, write. `sections` (1 or more) sets
@@ -112,7 +105,7 @@ class Researcher:
             StoreError: the cache cannot be read.
             EmbeddingError: the embedder failed.
         """
-        cache = self._services.cache.recording()
+        cache = self.services.cache.recording()
         run = checked_run_id(run or new_run_id(cache.now))
         recorder = Recorder(cache, run, self._about(question, sections))
         if self._reuses_solved and (solution := self._solved(cache).find(question)) is not None:
@@ -122,7 +115,7 @@ class Researcher:
             with recorder.resumable():
                 return self._finished(plan, found, self._chunk_set(plan, cache), cache, recorder)
         with recorder.resumable():
-            plan = replace(self._services.planner.plan(question, cache), wanted=sections)
+            plan = replace(self.services.planner.plan(question, cache), wanted=sections)
             recorder.keep("gathering")
             chunk_set = self._chunk_set(plan, cache)
             return self._finished(plan, self._found(plan, chunk_set, cache), chunk_set, cache, recorder)
@@ -135,13 +128,13 @@ class Researcher:
             InvalidInput: no such run, or an unreadable record.
             HarnessError: see `run`.
         """
-        record = self._services.cache.runs.get(run)
-        cache = self._services.cache.recording(began=record.get("began", record.get("created_at")))
+        record = self.services.cache.runs.get(run)
+        cache = self.services.cache.recording(began=record.get("began", record.get("created_at")))
         sections = sections or record.get("sections")
         about, uses = self._about(record["question"], sections), record.get("uses", ())
         recorder = Recorder(cache, run, about, before=uses, held=record)
         with recorder.resumable():
-            plan = replace(self._services.planner.plan(record["question"], cache), wanted=sections)
+            plan = replace(self.services.planner.plan(record["question"], cache), wanted=sections)
             chunk_set = self._chunk_set(plan, cache)
             if "gathered" in record:
                 found = _Found(_decoded(record["gathered"], run), "off")
@@ -151,12 +144,12 @@ class Researcher:
             return self._finished(plan, found, chunk_set, cache, recorder)
 
     def _finished(self, plan: Plan, found: _Found, chunk_set: ChunkSet, cache: Cache, recorder: Recorder) -> Research:
-        gathered, ttl = found.gathered, self._fetch.ttl
+        gathered, ttl = found.gathered, self.fetch.ttl
         cache.resume_tokens(gathered.tokens, gathered.answer_tokens)
         plan = with_parts(plan, gathered.sub_questions) if gathered.sub_questions else plan
         encoded = msgspec.json.encode(gathered).decode()
         recorder.keep("writing", gathered=encoded)
-        answering, writing = self._services.answering, self._writer.settings
+        answering, writing = self.services.answering, self.writer.settings
         evidence = cached_evidence(
             gathered.sources, chunk_set, cache, writing, ttl=ttl, reader=answering, parts=plan.parts
         )
@@ -183,10 +176,10 @@ class Researcher:
             origin=found.origin,
             evidence=tuple(evidence),
             shown=tuple(shown),
-            writing=self._writer.settings,
+            writing=self.writer.settings,
             tokens=cache.tokens,
             model_outage=model_outage(cache.uses),
-            by_words=any(ranked_by(engine) == "words" for engine in self._services.engines),
+            by_words=any(ranked_by(engine) == "words" for engine in self.services.engines),
             at=cache.now,
         )
         result = finished(research)
@@ -200,7 +193,7 @@ class Researcher:
         self, plan: Plan, evidence: Sequence[Evidence], chunk_set: ChunkSet, cache: Cache
     ) -> tuple[Report, Sequence[ShownSource]]:
         """Return the report and the context that the model was shown."""
-        writer = self._writer
+        writer = self.writer
         if writer.model is None:
             return write_report(plan, evidence, writer.settings.rules), ()
         rules = RULES_TOKENS + len(rules_for(plan, writer.settings)) / CHARS_A_TOKEN
@@ -213,14 +206,14 @@ class Researcher:
                 model=writer.model.name,
             )
             return excerpts_instead(plan, evidence, remark, writer.settings), ()
-        shown = cached_context(evidence, chunk_set, cache, budget=int(left), ttl=self._fetch.ttl)
-        support = QuotationSupport(self._services.answering, cache, self._fetch.ttl)
+        shown = cached_context(evidence, chunk_set, cache, budget=int(left), ttl=self.fetch.ttl)
+        support = QuotationSupport(self.services.answering, cache, self.fetch.ttl)
         report = write_with_model(plan, evidence, shown, writer.model, cache, writer=writer, support=support)
         return report, shown
 
     def _found(self, plan: Plan, chunk_set: ChunkSet, cache: Cache) -> _Found:
         """Gather through the search cache; with the research cache on, look there first and store there afterwards."""
-        if not self._keep_research:
+        if not self.keep_research:
             return _Found(self._gather(plan, chunk_set, cache), "off", now=True)
         fingerprint = self._fingerprint()
         outcome = cache.researches.find(plan.question, plan.task_type, fingerprint=fingerprint)
@@ -242,7 +235,7 @@ class Researcher:
             [round_.novelty for round_ in gathered.rounds],
         )
         try:
-            ttl = self._fetch.ttl
+            ttl = self.fetch.ttl
             kept = cache.researches.put(plan.question, plan.task_type, context, ttl=ttl, fingerprint=fingerprint)
         except StoreError as error:
             log.error("the research is not cached: %s", error)  # noqa: TRY400 - one line; nothing is lost
@@ -250,66 +243,66 @@ class Researcher:
         return _Found(gathered, "stored" if kept else "not stored", now=True)
 
     def _gather(self, plan: Plan, chunk_set: ChunkSet, cache: Cache) -> Gathered:
-        scorer = RoundScorer(chunk_set, cache, ttl=self._fetch.ttl)
-        services = replace(self._services, cache=cache)
-        budget = self._writer.budget
-        gathered = Gatherer(services, scorer, self._gathering, self._fetch, budget, self._on_round).gather(plan)
+        scorer = RoundScorer(chunk_set, cache, ttl=self.fetch.ttl)
+        services = replace(self.services, cache=cache)
+        budget = self.writer.budget
+        gathered = Gatherer(services, scorer, self.gathering, self.fetch, budget, self.on_round).gather(plan)
         return replace(gathered, tokens=cache.tokens, answer_tokens=cache.answer_tokens)
 
     def _chunk_set(self, plan: Plan, cache: Cache) -> ChunkSet:
         return ChunkSet(
             plan.question,
-            self._services.memory(f"{CHUNK_COLLECTION} {self._gathering.chunk_tokens} {self._code.chunks}".rstrip()),
-            self._services.embedder,
-            code=self._code,
+            self.services.memory(f"{CHUNK_COLLECTION} {self.gathering.chunk_tokens} {self.code.chunks}".rstrip()),
+            self.services.embedder,
+            code=self.code,
             keep=cache.policy.write,
-            ttl=self._fetch.ttl,
-            progress=self._services.progress,
-            rarity=self._services.rarity,
+            ttl=self.fetch.ttl,
+            progress=self.services.progress,
+            rarity=self.services.rarity,
         )
 
     @property
     def _reuses_solved(self) -> bool:
-        return self._keep_research is not False
+        return self.keep_research is not False
 
     def _solved(self, cache: Cache) -> SolvedQuestions:
         """Return the solved questions of this fingerprint, which does not depend on the writing."""
-        return SolvedQuestions(self._services.memory(f"solved {self._fingerprint()}"), cache)
+        return SolvedQuestions(self.services.memory(f"solved {self._fingerprint()}"), cache)
 
     def _fingerprint(self) -> str:
         """Return a digest of everything that decides the gathering; the writing does not count."""
-        code = {"code": self._code.gathering} if self._code.gathering else {}
-        answering = self._services.answering if self._gathering.rerank else None
+        code = {"code": self.code.gathering} if self.code.gathering else {}
+        answering = self.services.answering if self.gathering.rerank else None
         ranked = {"answering": answering.id} if answering is not None else {}
         inputs = {name: value for name, value in self._inputs().items() if name not in LATER or value}
-        if self._gathering.max_cost is None:
+        if self.gathering.max_cost is None:
             inputs.pop("model_prices", None)
-        return digest_of({"planner": self._services.planner.version, **inputs, **ranked, **code})
+        return digest_of({"planner": self.services.planner.version, **inputs, **ranked, **code})
 
     def _inputs(self) -> dict[str, Any]:
         """Return the inputs, besides the code, that decide which sources are gathered."""
         return {
-            "engines": [{"name": engine.name, "options": dict(engine.options)} for engine in self._services.engines],
-            "reader": self._services.reader.name,
-            "embedder": self._services.embedder.id,
-            **values_of(GatheringSettings, self._gathering),
+            "engines": [{"name": engine.name, "options": dict(engine.options)} for engine in self.services.engines],
+            "reader": self.services.reader.name,
+            "embedder": self.services.embedder.id,
+            **values_of(GatheringSettings, self.gathering),
         }
 
     def _about(self, question: str, sections: int | None) -> dict[str, Any]:
         """Return the settings of a run, so that it can be repeated."""
-        model = self._writer.model
+        model = self.writer.model
         described = model and {"name": model.name, "endpoint": model.endpoint, "parameters": dict(model.parameters)}
         return {
-            **self._started_with,
+            **self.started_with,
             "question": question,
             "sections": sections,
             **self._inputs(),
-            "research_cache": self._keep_research,
-            "code": to_builtins(self._code),
-            "calibration": to_builtins(self._services.answering.calibration) if self._services.answering else None,
+            "research_cache": self.keep_research,
+            "code": to_builtins(self.code),
+            "calibration": to_builtins(self.services.answering.calibration) if self.services.answering else None,
             "model": described,
-            **values_of(WritingSettings, self._writer.settings),
-            "epoch": self._writer.epoch,
+            **values_of(WritingSettings, self.writer.settings),
+            "epoch": self.writer.epoch,
         }
 
 

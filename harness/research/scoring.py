@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 
 from msgspec import Struct
 
@@ -41,6 +42,7 @@ class RoundScore(Struct, frozen=True):
         return self.worded or self.best >= MIN_SIMILARITY
 
 
+@dataclass(eq=False, repr=False)
 class ChunkSet:
     """The documents of one research as chunks with vectors.
 
@@ -48,33 +50,22 @@ class ChunkSet:
     in memory. `code` names the code that processes them.
     """
 
-    def __init__(
-        self,
-        question: str,
-        chunks: VectorCache,
-        embedder: Embedder,
-        *,
-        code: Code,
-        keep: bool,
-        ttl: float,
-        progress: Progress,
-        rarity: Callable[[str], int],
-    ) -> None:
-        self.question = question
-        self.code = code
-        self.embedder = embedder
-        self._chunks = chunks
-        self._keep = keep
-        self._ttl = ttl
-        self._progress = progress
-        self._rarity = rarity
-        self._held: dict[str, list[EmbeddedChunk]] = {}
-        self._far_vector: Vectors | None = None
+    question: str
+    chunks: VectorCache
+    embedder: Embedder
+    _: KW_ONLY
+    code: Code
+    keep: bool
+    ttl: float
+    progress: Progress
+    rarity: Callable[[str], int]
+    _held: dict[str, list[EmbeddedChunk]] = field(default_factory=dict, init=False)
+    _far_vector: "Vectors | None" = field(default=None, init=False)
 
     @property
     def chunking_id(self) -> str:
         """Id of all that determines chunks and vectors, apart from the documents."""
-        return f"{self._chunks.chunk_tokens} {self.embedder.id}"
+        return f"{self.chunks.chunk_tokens} {self.embedder.id}"
 
     @property
     def question_vector(self) -> Vectors:
@@ -104,7 +95,7 @@ class ChunkSet:
     @cached_property
     def wording(self) -> Wording:
         """The question's words."""
-        return Wording.of(self.question, self._rarity)
+        return Wording.of(self.question, self.rarity)
 
     def chunks_of(self, documents: Iterable[SourceText]) -> list[EmbeddedChunk]:
         """Return the chunks of documents, in order, each document once.
@@ -115,11 +106,11 @@ class ChunkSet:
         each = {document.id: document for document in documents}
         new = [name for name in each if name not in self._held]
         for done, name in enumerate(new):
-            self._progress("embedding documents", done, len(new))
+            self.progress("embedding documents", done, len(new))
             self._held[name] = self._embedded(each[name])
             self._look_for_other_language(self._held[name])
         if new:
-            self._progress("embedding documents", len(new), len(new))
+            self.progress("embedding documents", len(new), len(new))
         return [chunk for name in each for chunk in self._held[name]]
 
     def vectors_of(self, texts: Sequence[str]) -> Vectors:
@@ -144,9 +135,9 @@ class ChunkSet:
 
     def tidy(self) -> None:
         """Delete expired chunks from the store; if that fails, they stay until next time."""
-        if self._keep:
+        if self.keep:
             try:
-                self._chunks.drop_expired()
+                self.chunks.drop_expired()
             except StoreError as error:
                 log.debug("expired chunks stay: %s", error)
 
@@ -159,13 +150,13 @@ class ChunkSet:
 
     def _embedded(self, document: SourceText) -> list[EmbeddedChunk]:
         metadata = {"url": document.url}
-        if self._keep:
+        if self.keep:
             try:
-                return self._chunks.embedded_document(document.id, document.text, metadata, ttl=self._ttl)
+                return self.chunks.embedded_document(document.id, document.text, metadata, ttl=self.ttl)
             except StoreError as error:
                 log.error("chunks are not kept: %s", error)  # noqa: TRY400 - one line; nothing is lost
-                self._keep = False
-        return self._chunks.cut(document.id, document.text, metadata)
+                self.keep = False
+        return self.chunks.cut(document.id, document.text, metadata)
 
 
 class RoundScorer(Struct, frozen=True):

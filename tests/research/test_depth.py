@@ -41,7 +41,7 @@ def deep(embedder: Any, planner: Deep, *, depth: int, breadth: int = 3, cache: C
     """Research to a depth; every query has its own result."""
     engine = Scripted(lambda query: [result(0.5, 1 + sum(map(ord, query)) % 50)])
     leader = researcher(cache or Cache(MemoryStore()), engine, embedder, **how)
-    leader._gathering = replace(leader._gathering, depth=depth, breadth=breadth)
+    leader.gathering = replace(leader.gathering, depth=depth, breadth=breadth)
     change_services(leader, planner=planner)
     return leader.run(QUESTION), engine
 

@@ -849,8 +849,8 @@ def test_other_chunks_are_scored_and_quoted_again(caches: Any) -> None:
 
     def run(cache: Cache, sizes: tuple[int, int]) -> Research:
         leader = researcher(cache, Scripted(lambda query: [result(0.5, 1, body=body)]), DirectedEmbedder(), rounds=1)
-        leader._gathering = structs.replace(leader._gathering, chunk_tokens=sizes)
-        memory = leader._services.memory
+        leader.gathering = structs.replace(leader.gathering, chunk_tokens=sizes)
+        memory = leader.services.memory
 
         def sized(space: str) -> Any:
             held = memory(space)

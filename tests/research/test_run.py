@@ -148,7 +148,7 @@ def researcher(
 
 def change_services(leader: Researcher, **changes: Any) -> None:
     """Replace some services of a researcher."""
-    leader._services = structs.replace(leader._services, **changes)
+    leader.services = structs.replace(leader.services, **changes)
 
 
 def research(

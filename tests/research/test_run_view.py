@@ -73,7 +73,7 @@ def leading(cache: Cache, embedder: Any, *rounds: list[str], words: str | Except
     leader = researcher(cache, Scripted(lambda query: TWO.get(query, [])), embedder, **how)
     change_services(leader, planner=Steps(*(rounds or [["a", "b"]])))
     if words:
-        leader._writer = Writer(Model(words))
+        leader.writer = Writer(Model(words))
     return leader
 
 
@@ -184,7 +184,7 @@ def test_a_run_stopped_while_gathering_is_shown(cache: Cache, embedder: Any) -> 
         raise KeyboardInterrupt
 
     leader = leading(cache, embedder)
-    leader._on_round = stop
+    leader.on_round = stop
     with pytest.raises(KeyboardInterrupt):
         leader.run(QUESTION, run=RUN)
     past = past_run(cache, RUN)
@@ -233,7 +233,7 @@ def test_a_bug_is_recorded_without_its_text(cache: Cache, embedder: Any) -> None
         raise ValueError("secret")
 
     leader = leading(cache, embedder)
-    leader._on_round = stop
+    leader.on_round = stop
     with pytest.raises(ValueError, match="secret"):
         leader.run(QUESTION, run=RUN)
     past = past_run(cache, RUN)
@@ -254,7 +254,7 @@ def test_a_resumed_run_that_fails_again_keeps_what_was_gathered(
     def unplanned(question: str, cache: Cache) -> Plan:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(away._services.planner, "plan", unplanned)
+    monkeypatch.setattr(away.services.planner, "plan", unplanned)
     with pytest.raises(KeyboardInterrupt):
         away.resume(RUN)
     record = cache.runs.get(RUN)
@@ -324,7 +324,7 @@ def test_an_invalid_id_is_refused(cache: Cache, embedder: Any, run: str) -> None
     leader = leading(cache, embedder)
     with pytest.raises(InvalidInput, match=r"\A[^\n]+\Z"):
         leader.run(QUESTION, run=run)
-    assert leader._services.engines[0].asked == []  # type: ignore[attr-defined]
+    assert leader.services.engines[0].asked == []  # type: ignore[attr-defined]
     assert cache.runs.all() == []
 
 
@@ -348,9 +348,9 @@ def test_a_run_that_may_not_be_written_has_no_record(embedder: Any) -> None:
 def test_on_round_is_called_after_each_round(cache: Cache, embedder: Any) -> None:
     """In the gathering thread, in order, before the next one searches anything."""
     leader = leading(cache, embedder, ["a"], ["b"], novel=0.0)
-    engine: Any = leader._services.engines[0]
+    engine: Any = leader.services.engines[0]
     reported: list[tuple[Round, list[str], threading.Thread]] = []
-    leader._on_round = lambda round_: reported.append((round_, list(engine.asked), threading.current_thread()))
+    leader.on_round = lambda round_: reported.append((round_, list(engine.asked), threading.current_thread()))
     found = leader.run(QUESTION)
     assert tuple(round_ for round_, _, _ in reported) == found.gathered.rounds
     assert [asked for _, asked, _ in reported] == [["a"], ["a", "b"]]
@@ -361,7 +361,7 @@ def test_on_round_changes_nothing(embedder: Any) -> None:
     """The report is the same to the byte."""
     plain = leading(Cache(MemoryStore()), embedder).run(QUESTION)
     leader = leading(Cache(MemoryStore()), embedder)
-    leader._on_round = lambda round_: None
+    leader.on_round = lambda round_: None
     payload = leader.run(QUESTION)
     assert payload.report == plain.report
     assert payload.gathered == plain.gathered
@@ -373,7 +373,7 @@ def test_on_round_is_not_called_without_gathering(cache: Cache, embedder: Any, h
     reported: list[Round] = []
     leading(cache, embedder, **how).run(QUESTION)
     leader = leading(cache, embedder, **how)
-    leader._on_round = reported.append
+    leader.on_round = reported.append
     assert leader.run(QUESTION).research_cache in {"solved", "hit"}
     assert reported == []
 
@@ -385,13 +385,13 @@ def test_an_error_of_on_round_ends_the_run(cache: Cache, embedder: Any, caplog: 
         raise StoreError("enough of it; go on later")
 
     leader = leading(cache, embedder, ["a"], ["b"], novel=0.0)
-    leader._on_round = stop
+    leader.on_round = stop
     with caplog.at_level(logging.WARNING), pytest.raises(StoreError, match="enough of it"):
         leader.run(QUESTION, run=RUN)
-    engine: Any = leader._services.engines[0]
+    engine: Any = leader.services.engines[0]
     assert engine.asked == ["a"]
     assert f"--resume {RUN}" in caplog.text
-    leader._on_round = None
+    leader.on_round = None
     assert leader.resume(RUN).report is not None
     assert engine.asked == ["a", "b"]
 

@@ -267,7 +267,7 @@ def stopped(cache: Cache, embedder: Any, model: Late) -> Any:
     """Return a researcher whose run was stopped before writing."""
     leader = researcher(cache, Scripted(lambda query: TWO[query]), embedder, enough=ENOUGH)
     change_services(leader, planner=Steps(list(TWO)))
-    leader._writer = Writer(model)
+    leader.writer = Writer(model)
     with pytest.raises(KeyboardInterrupt):
         leader.run(QUESTION)
     model.away = False
@@ -337,7 +337,7 @@ def test_another_writer_is_a_hit(cache: Cache, embedder: Any) -> None:
     model, engine = Model(), Scripted(lambda query: TWO[query])
     leader = researcher(cache, engine, embedder, enough=ENOUGH)
     change_services(leader, planner=Steps(list(TWO)))
-    leader._writer = Writer(model, WritingSettings(max_revisions=0), epoch="2")
+    leader.writer = Writer(model, WritingSettings(max_revisions=0), epoch="2")
     again = leader.run(QUESTION)
     assert (again.research_cache, again.live_calls, engine.asked, model.planned) == ("solved", 0, [], 0)
     assert again.report is not None
@@ -362,7 +362,7 @@ def lasting(cache: Cache, embedder: Any, question: str = QUESTION) -> Research:
     """Solve a question whose searches have a TTL of a month."""
     leader = researcher(cache, Scripted(lambda query: TWO[query]), embedder, enough=ENOUGH)
     change_services(leader, planner=Steps(list(TWO)))
-    leader._fetch = FetchSettings(ttl=30 * 24 * HOUR, page_ttl=60)
+    leader.fetch = FetchSettings(ttl=30 * 24 * HOUR, page_ttl=60)
     return leader.run(question)
 
 

@@ -64,7 +64,7 @@ def ask(
     leader = researcher(
         cache, engine or Scripted(lambda query: results), embedder, reader=reader, pages=pages, rounds=1
     )
-    leader._gathering = structs.replace(leader._gathering, **gathering)
+    leader.gathering = structs.replace(leader.gathering, **gathering)
     change_services(leader, planner=Steps(["a"]))
     return leader.run(question)
 
@@ -255,7 +255,7 @@ def test_the_settings_make_other_researches(cache: Cache, embedder: Any) -> None
     ]  # fmt: skip
     seen = set()
     for change in changes:
-        leader._gathering = GatheringSettings(**change)
+        leader.gathering = GatheringSettings(**change)
         seen.add(leader._fingerprint())
     assert len(seen) == len(changes)
 
