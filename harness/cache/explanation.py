@@ -64,18 +64,10 @@ def nearest_before(context: CacheContext, request: LookupRequest[Any], before: f
     Raises:
         StoreError: the store cannot be read.
     """
-    if context.semantics is None or request.scope is None:
+    if context.semantics is None:
         return None
-    judged = context.semantics.candidates_for(
-        request.table,
-        request.scope,
-        request.text,
-        before,
-        volatile_ttl=context.policy.volatile_ttl,
-        before=before,
-        refusal=request.refusal,
-    )
-    return next(judged, None)
+    ttl = context.policy.volatile_ttl
+    return next(context.semantics.candidates_for(request, before, volatile_ttl=ttl, before=before, texts=False), None)
 
 
 def shown_candidate(candidate: Candidate, now: float) -> dict[str, Any]:

@@ -185,16 +185,8 @@ class Lookup:
         """
         if self._semantics is None or request.scope is None:
             return None
-        return self._semantics.find(
-            request.table,
-            request.scope,
-            request.text,
-            self._clock(),
-            volatile_ttl=self._policy.volatile_ttl,
-            before=self._run.began,
-            refusal=request.refusal,
-            texts=request.texts,
-        )
+        ttl, began = self._policy.volatile_ttl, self._run.began
+        return self._semantics.find(request, self._clock(), volatile_ttl=ttl, before=began)
 
     def _semantic(self, request: LookupRequest[T]) -> Hit[T] | None:
         candidate = self.candidate(request)

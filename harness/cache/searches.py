@@ -291,17 +291,8 @@ class SearchCache:
         if semantics is None or isinstance(exact, Hit):
             return Explanation(query, request.key, exact, query, volatile, 0.0, ())
         meanings = semantics.meanings(query)
-        judged = list(  # before the rule is read: a verifier that fails here changes it
-            semantics.candidates_for(
-                SEARCHES,
-                request.scope,
-                query,
-                now,
-                volatile_ttl=context.policy.volatile_ttl,
-                refusal=request.refusal,
-                texts=request.texts,
-            )
-        )
+        judged = semantics.candidates_for(request, now, volatile_ttl=context.policy.volatile_ttl)
+        # before the rule is read: a verifier that fails here changes it
         candidates = tuple({each.entry.key: each for each in judged}.values())
         expanded = meanings.expand(query) if meanings else query
         return Explanation(query, request.key, exact, expanded, volatile, semantics.rule.threshold, candidates)

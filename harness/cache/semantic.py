@@ -4,10 +4,11 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Container, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from harness.cache.lookup_request import LookupRequest
 from harness.core.audits import REFUSAL, query_key
 from harness.core.entries import Entry, Neighbour
 from harness.core.freshness import is_volatile
@@ -122,60 +123,37 @@ class Semantics:
         return self._load_words()
 
     def find(
-        self,
-        table: str,
-        scope: tuple[str, ...],
-        query: str,
-        now: float,
-        *,
-        volatile_ttl: float,
-        before: float | None = None,
-        refusal: Callable[[Entry], str] = lambda _: "",
-        texts: Callable[[Entry], list[str]] = lambda _: [],
+        self, request: LookupRequest[Any], now: float, *, volatile_ttl: float, before: float | None
     ) -> Candidate | None:
-        """Return the first candidate that may answer `query`, or `None`.
-
-        `refusal` returns why a row cannot answer for other reasons ("" if it can), `texts` what it says to any query.
-        Rows stored at or after `before` do not count.
+        """Return the first candidate that may answer a request, or `None`. Rows stored at or after `before` do not
+        count.
         """
         from harness.core.equivalence import LEAST_REQUIRED
 
         least = 1.0 - self.farthest
         if not self.rule.weights and self._results is None:
             least = max(LEAST_REQUIRED + self.rule.threshold, least)
-        found = self.candidates_for(
-            table,
-            scope,
-            query,
-            now,
-            volatile_ttl=volatile_ttl,
-            before=before,
-            refusal=refusal,
-            texts=texts,
-            least=least,
-        )
+        found = self.candidates_for(request, now, volatile_ttl=volatile_ttl, before=before, least=least)
         return next((candidate for candidate in found if not candidate.refusal), None)
 
     def candidates_for(
         self,
-        table: str,
-        scope: tuple[str, ...],
-        query: str,
+        request: LookupRequest[Any],
         now: float,
         *,
         volatile_ttl: float,
         before: float | None = None,
-        refusal: Callable[[Entry], str] = lambda _: "",
-        texts: Callable[[Entry], list[str]] = lambda _: [],
         least: float = 0.0,
+        texts: bool = True,
     ) -> Iterator[Candidate]:
-        """Judge the nearest rows with a similarity of at least `least`, nearest first. Those that were refused as
-        queries only, and whose results answer, follow again.
+        """Judge the rows nearest to a request with a similarity of at least `least`, nearest first. Those that were
+        refused as queries only, and whose results answer, follow again. Without `texts`, no results are read.
         """
         from harness.core.equivalence import examine
 
+        query = request.text
         meanings = self.meanings(query)
-        near = self._near(table, scope, query, meanings, now, least, before)
+        near = self._near(request, meanings, now, least, before)
         if not near:
             return
         meanings = self.meanings(query, *(each.entry.text for each in near))
@@ -200,23 +178,16 @@ class Semantics:
             decision = self._decided(examined, verified=left > 0 and not reason)
             left -= decision.probability is not None
             why_not = reason or _why_not(decision)
-            candidate = Candidate(
-                entry, decision, why_not or refusal(entry) or _unmentioned(query, decision, entry, texts)
-            )
+            why = why_not or request.refusal(entry) or (_unmentioned(request, decision, entry) if texts else "")
+            candidate = Candidate(entry, decision, why)
             answered |= not candidate.refusal
             if why_not and not reason and examined.english:  # the reader of results reads English
                 refused.append(candidate)
             yield candidate
-        if self._results is not None and not answered:
-            yield from self._answering_by_results(query, refused, refusal, texts)
+        if texts and self._results is not None and not answered:
+            yield from self._answering_by_results(request, refused)
 
-    def _answering_by_results(
-        self,
-        query: str,
-        refused: Sequence[Candidate],
-        refusal: Callable[[Entry], str],
-        texts: Callable[[Entry], list[str]],
-    ) -> Iterator[Candidate]:
+    def _answering_by_results(self, request: LookupRequest[Any], refused: Sequence[Candidate]) -> Iterator[Candidate]:
         """Yield those of the first refused queries whose results answer, by what they say. Who does what to whom, and
         what is not the case, no word of a result can show.
         """
@@ -224,13 +195,13 @@ class Semantics:
         for candidate in refused[:MAX_ROWS_READ]:
             entry, decision = candidate.entry, candidate.decision
             objections = {verdict.guard for verdict in decision.verdicts if not verdict.passed}
-            if decision.similarity < 1.0 - VERIFIED_DISTANCE or objections & NOT_IN_WORDS or refusal(entry):
+            if decision.similarity < 1.0 - VERIFIED_DISTANCE or objections & NOT_IN_WORDS or request.refusal(entry):
                 continue
             if apart is None:
-                apart = self._store.audits.disagreeing(self._tenant, query_key(query))
+                apart = self._store.audits.disagreeing(self._tenant, query_key(request.text))
             if self._results is None or query_key(entry.text) in apart:
                 continue
-            found = self._results.decide(query, entry.text, texts(entry), decision.similarity)
+            found = self._results.decide(request.text, entry.text, request.texts(entry), decision.similarity)
             if found is not None and found.accepted:
                 yield Candidate(entry, decision, "", found.reason)
 
@@ -309,24 +280,25 @@ class Semantics:
 
     def _near(
         self,
-        table: str,
-        scope: tuple[str, ...],
-        query: str,
+        request: LookupRequest[Any],
         meanings: "Meanings | None",
         now: float,
         least: float,
         before: float | None,
     ) -> list[Neighbour]:
         """Return the rows nearest to the query, as written and with its abbreviations written out, each once; only
-        rows stored before the time `before`, if given.
+        rows stored before the time `before`, if given. There are none if only the same key may answer.
         """
+        query, scope = request.text, request.scope
+        if scope is None:
+            return []
         found: dict[str, Neighbour] = {}
         for text in dict.fromkeys((query, meanings.expand(query) if meanings else query)):
             vector = self._vector(text)
             if vector is None:
                 return []
             for each in self._store.nearest.search(
-                table,
+                request.table,
                 self._tenant,
                 scope,
                 vector,
@@ -365,14 +337,14 @@ class Semantics:
         return vector
 
 
-def _unmentioned(query: str, decision: "Decision", entry: Entry, texts: Callable[[Entry], list[str]]) -> str:
+def _unmentioned(request: LookupRequest[Any], decision: "Decision", entry: Entry) -> str:
     """Return why results do not answer a query that a guard finds to name something else; "" if they mention it."""
     from harness.core.equivalence.results import unmentioned
 
     if all(verdict.passed for verdict in decision.verdicts):
         return ""
-    found = texts(entry)
-    missing = unmentioned(query, entry.text, found) if found else ()
+    found = request.texts(entry)
+    missing = unmentioned(request.text, entry.text, found) if found else ()
     return f"its results do not mention {', '.join(missing)}" if missing else ""
 
 
