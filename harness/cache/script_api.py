@@ -98,7 +98,7 @@ class ScriptCache:
         compute = partial(_result, search_fn)
         name = function_name(search_fn)
         searches = self._cache().searches
-        return searches.call(query, compute, name=name, ttl=ttl, max_results=max_results, engine=engine).value
+        return searches.answer(query, compute, function=name, ttl=ttl, max_results=max_results, engine=engine).value
 
     @overload
     async def acached_search(
@@ -144,7 +144,7 @@ class ScriptCache:
             compute = partial(_result, search_fn, wait=wait)
             name = function_name(search_fn)
             searches = self._cache().searches
-            return searches.call(query, compute, name=name, ttl=ttl, max_results=max_results, engine=engine)
+            return searches.answer(query, compute, function=name, ttl=ttl, max_results=max_results, engine=engine)
 
         begin = partial(in_a_thread, work, daemon=inspect.iscoroutinefunction(search_fn))
         answer = await self._flights.run(key, begin, copy=lambda found: found.copied(), goes_on=True)

@@ -31,7 +31,6 @@ log = logging.getLogger(__name__)
 
 DEFAULT_MAX_RESULTS = 10
 
-SearchFunction = Callable[[str, int], Iterable[Mapping[str, Any]]]
 Results = list[dict[str, Any]]
 
 
@@ -133,52 +132,31 @@ class SearchCache:
     def answer(
         self,
         query: str,
-        compute: SearchFunction,
+        compute: Callable[[str, int], object],
         *,
         ttl: float = DEFAULT_TTL,
         max_results: int = DEFAULT_MAX_RESULTS,
         engine: str = DEFAULT_ENGINE,
         options: Mapping[str, Any] | None = None,
-    ) -> Answer[Results]:
+        function: str = "",
+    ) -> Answer[Any]:
         """Return the cached results of `query`, else those of `compute(query, max_results)`, which are then cached.
 
         Of all who ask the same at the same time, in any process, one computes. In a run (see `Cache.recording`) only
         rows stored before it began answer by meaning.
 
+        Results are a list of JSON objects. With the name of a script's `function`, for messages, they may be any value:
+        it is stored and returned in its JSON form (see `json_form`); without one, it is returned as it is, not stored,
+        with one warning for each function. An expired answer is served then, where that is allowed, whichever exception
+        the function fails with (see `is_failure`).
+
         Raises:
             InvalidInput: an unusable query, `ttl` or `max_results`, or results that are not a list of JSON objects.
             StoreError, OfflineMiss, Exception: see `Lookup.answer`.
         """
-        request = _request(query, checked_max_results(max_results), engine, options, ttl=checked_ttl(ttl))
-        return self._answer(request, compute)
-
-    def call(
-        self,
-        query: str,
-        compute: Callable[[str, int], object],
-        *,
-        name: str,
-        ttl: float = DEFAULT_TTL,
-        max_results: int = DEFAULT_MAX_RESULTS,
-        engine: str = DEFAULT_ENGINE,
-    ) -> Answer[Any]:
-        """Do the same as `answer`, for a function of a script; `name` is its name in messages.
-
-        Its result may be any value: it is stored and returned in its JSON form (see `json_form`). A result without a
-        JSON form is returned as it is, not stored, with one warning for each function. An expired answer is served,
-        where that is allowed, whichever exception the function fails with (see `is_failure`).
-
-        Raises:
-            InvalidInput: an unusable query, `ttl` or `max_results`.
-            StoreError, OfflineMiss, Exception: see `Lookup.answer`.
-        """
         wanted = checked_max_results(max_results)
-        return self._answer(_request(query, wanted, engine, None, ttl=checked_ttl(ttl), function=name), compute)
-
-    def _answer(self, request: SearchRequest, compute: Callable[[str, int], Any]) -> Answer[Any]:
-        def work() -> Any:
-            return compute(request.text, request.max_results)
-
+        request = _request(query, wanted, engine, options, ttl=checked_ttl(ttl), function=function)
+        work = partial(compute, query, wanted)
         answer = self._lookup.answer(request, work)
         if answer.how == "semantic":
             self._maybe_audit(request, answer, work)

@@ -145,9 +145,9 @@ def test_a_function_of_a_script_has_no_results_to_read(store: SqliteStore, clock
     """Its value is not a list of results."""
     reads = ResultReading(WordReader(), WordEmbedder(), 1.0)
     cache = reading_cache(store, clock, reads)
-    cache.searches.call(STORED, lambda _query, _most: {"x": HELD}, name="f")
+    cache.searches.answer(STORED, lambda _query, _most: {"x": HELD}, function="f")
     asked = Engine({"x": 2})
-    cache.searches.call(ASKED, asked, name="f")
+    cache.searches.answer(ASKED, asked, function="f")
     assert asked.calls == [ASKED]
 
 
