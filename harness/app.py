@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 from msgspec.structs import replace
 
 from harness.cache import Cache, Semantics
-from harness.cache.from_settings import semantics_of
+from harness.cache.acceptance_rule import rule_of
 from harness.cache.policy import policy_of
 from harness.cache.semantic import MAX_DISTANCE
 from harness.cache.usage import Tallies
@@ -175,14 +175,21 @@ class App:
 
     @cached_property
     def _semantics(self) -> Semantics:
-        """The semantic lookup."""
-        return semantics_of(
-            self.settings,
+        """The semantic lookup; where passages may be reused, the results of a refused query may answer."""
+        settings, embedder, results = self.settings, self.models.embedder, None
+        if settings.reading and self._may_reuse:
+            from harness.cache.result_reading import ResultReading
+
+            results = ResultReading.of(self.models.reader, embedder, settings.max_wrong)
+        return Semantics(
             self.store,
-            self.models.embedder,
+            embedder,
+            rule=partial(rule_of, settings=settings),
             verifier=self.models.verifier,
-            reader=self.models.reader if self._may_reuse else None,
             words=vocabulary,
+            results=results,
+            max_distance=settings.semantic_cache_threshold,
+            candidates=settings.candidates,
             tenant=self.identity.tenant,
         )
 
