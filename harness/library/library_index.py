@@ -3,18 +3,22 @@
 import logging
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import inf
+from typing import Self
 
 import orjson
+from msgspec import Struct
 from msgspec.structs import replace
 
 from harness.core.chunking import embedded_text
 from harness.core.entries import Entry, Outline
-from harness.core.freshness import HOUR, NEVER
+from harness.core.freshness import DAY, HOUR, NEVER
 from harness.core.tables import EVIDENCE, LIBRARY, READ, EvidenceColumns, library_mark
 from harness.errors import EmbeddingError
 from harness.library.held_passages import ReadDocument, documents_in, rows_of
 from harness.ports import Embedder, LanguageDetector, Progress, Store, silent
+from harness.settings import Settings
 
 log = logging.getLogger(__name__)
 
@@ -31,36 +35,45 @@ SAMPLE = 100
 """Newest passages that give the mean size."""
 CHECK_SIZE_AFTER = 500
 """Passages added between two checks of the size."""
+MIB = 2**20
 LOCK_SECONDS = 1.0
 """Seconds to wait for another process that fills the library of the same tenant."""
 
 
-class LibraryIndex:
-    """Passages of one tenant. `ttl` (seconds) keeps a passage longer than the answer it came with; `max_bytes` limits
-    their size: the least recently used are deleted. Without `writes`, nothing is added. `detector` finds the language
-    of passages.
+class LibraryPolicy(Struct, frozen=True, kw_only=True):
+    """Lifetimes (seconds) and size of a library. `ttl` keeps a passage longer than the answer it came with; passages
+    about the present expire with that answer, and for questions about the present those older than `volatile_ttl` do
+    not count. `max_mb` limits the size in MiB: the least recently used are deleted. Without `writes`, nothing is added.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        embedder: Embedder,
-        *,
-        tenant: str,
-        ttl: float,
-        max_bytes: int,
-        writes: bool,
-        clock: Callable[[], float],
-        detector: LanguageDetector | None = None,
-    ) -> None:
-        self._store = store
-        self.embedder = embedder
-        self._tenant = tenant
-        self._ttl = ttl
-        self._max_bytes = max_bytes
-        self._writes = writes
-        self._clock = clock
-        self._detector = detector
+    ttl: float = 7 * DAY
+    volatile_ttl: float = HOUR
+    max_mb: float = 2_000
+    writes: bool = True
+
+    @classmethod
+    def of(cls, settings: Settings, *, writes: bool) -> Self:
+        """Return the policy that settings make."""
+        return cls(
+            ttl=settings.library_ttl,
+            volatile_ttl=settings.volatile_ttl,
+            max_mb=settings.library_max_mb,
+            writes=writes,
+        )
+
+
+@dataclass(eq=False, repr=False)
+class LibraryIndex:
+    """Passages of one tenant. `detector` finds their language."""
+
+    store: Store
+    embedder: Embedder
+    tenant: str
+    policy: LibraryPolicy
+    clock: Callable[[], float]
+    detector: LanguageDetector | None
+
+    def __post_init__(self) -> None:
         self._seen: set[tuple[str, int]] = set()
         self._embedded = False
         self._added = CHECK_SIZE_AFTER  # the size is checked at the first addition
@@ -74,10 +87,10 @@ class LibraryIndex:
         Raises:
             StoreError: the store cannot be used.
         """
-        if not self._writes:
+        if not self.policy.writes:
             return 0
         # without the lock, after the wait, both do the same work: adding a passage twice changes nothing
-        with self._store.locks.hold(f"{self._tenant} library", LOCK_SECONDS):
+        with self.store.locks.hold(f"{self.tenant} library", LOCK_SECONDS):
             until = time.monotonic() + seconds
             added = sum(self._update(table, progress, until) for table in READ)
             self._embed_missing(until)
@@ -98,9 +111,9 @@ class LibraryIndex:
             EmbeddingError: the embedder failed.
             StoreError: the store cannot be written.
         """
-        total = self._store.listings.stats(LIBRARY, self._tenant, self._clock(), self.embedder.id).unembedded
+        total = self.store.listings.stats(LIBRARY, self.tenant, self.clock(), self.embedder.id).unembedded
         done = 0
-        while found := self._store.nearest.unembedded(LIBRARY, self._tenant, self.embedder.id, EMBED_AT_ONCE):
+        while found := self.store.nearest.unembedded(LIBRARY, self.tenant, self.embedder.id, EMBED_AT_ONCE):
             self._embed_rows(found)
             done += len(found)
             progress("embedding passages", done, max(done, total))
@@ -111,7 +124,7 @@ class LibraryIndex:
         added = 0
         for done, row in enumerate(rows, start=1):
             progress("indexing passages", done - 1, len(rows))
-            entry = self._store.rows.get(table, self._tenant, row.key)
+            entry = self.store.rows.get(table, self.tenant, row.key)
             if entry is not None:
                 added += sum(self._add(document, until) for document in documents_in(table, entry))
             self._seen.add((table, row.number))
@@ -124,28 +137,28 @@ class LibraryIndex:
     def _new_rows(self, table: str) -> tuple[list[Outline], int]:
         """Return the rows written since the last update, the oldest first, and the number that it reached."""
         reached = self._marked(table)
-        newest = self._store.listings.outlines(table, self._tenant, limit=1)
+        newest = self.store.listings.outlines(table, self.tenant, limit=1)
         if not newest:
             return [], 0
         if newest[0].number < reached:  # a backup was restored, or rows were deleted
             reached = 0
-        found = self._store.listings.outlines(table, self._tenant, after=max(0, reached - SLACK), limit=MAX_LISTED)
+        found = self.store.listings.outlines(table, self.tenant, after=max(0, reached - SLACK), limit=MAX_LISTED)
         return [each for each in reversed(found) if (table, each.number) not in self._seen], reached
 
     def _add(self, document: ReadDocument, until: float) -> int:
-        now, fetched = self._clock(), document.fetched_at
-        kept_until = document.expires_at if document.volatile else max(document.expires_at, fetched + self._ttl)
+        now, fetched = self.clock(), document.fetched_at
+        kept_until = document.expires_at if document.volatile else max(document.expires_at, fetched + self.policy.ttl)
         if kept_until <= now:
             return 0
-        held = {row.key: row for row in self._store.listings.find(LIBRARY, self._tenant, {"document": document.id})}
+        held = {row.key: row for row in self.store.listings.find(LIBRARY, self.tenant, {"document": document.id})}
         if held and all(row.created_at >= fetched for row in held.values()):
             return 0
         if any(row.expires_at >= NEVER for row in held.values()):  # a document that a user added stays
             kept_until = NEVER
-        cut = rows_of(document, min(kept_until, NEVER), self._detector)
+        cut = rows_of(document, min(kept_until, NEVER), self.detector)
         fresh = (self._renewed(row, held.get(row.key), now) for row in cut)
         rows = self._with_vectors([row for row in fresh if row is not None], until)
-        self._store.rows.replace(LIBRARY, self._tenant, rows, instead_of={"document": document.id})
+        self.store.rows.replace(LIBRARY, self.tenant, rows, instead_of={"document": document.id})
         self._embedded = self._embedded and all(row.embedder == self.embedder.id for row in rows)
         self._added += len(rows)
         if rows and self._added >= CHECK_SIZE_AFTER:
@@ -157,7 +170,7 @@ class LibraryIndex:
         """Return a row to write, with the vector that its text already has; `None` if the same text, of another
         document, is held for about as long or longer.
         """
-        known = held or self._store.rows.get_whole(LIBRARY, self._tenant, row.key)
+        known = held or self.store.rows.get_whole(LIBRARY, self.tenant, row.key)
         if known is None:
             return row
         if held is None and known.expires_at > now and known.expires_at > row.expires_at - HOUR:
@@ -183,7 +196,7 @@ class LibraryIndex:
 
     def _embed_missing(self, until: float) -> None:
         while not self._embedded and time.monotonic() < until:
-            found = self._store.nearest.unembedded(LIBRARY, self._tenant, self.embedder.id, EMBED_AT_ONCE)
+            found = self.store.nearest.unembedded(LIBRARY, self.tenant, self.embedder.id, EMBED_AT_ONCE)
             if not found:
                 self._embedded = True  # until this object adds passages without a vector
                 return
@@ -195,12 +208,12 @@ class LibraryIndex:
 
     def _embed_rows(self, found: Sequence[tuple[str, str]]) -> None:
         keys = [key for key, _ in found]
-        rows = [row for key in keys if (row := self._store.rows.get(LIBRARY, self._tenant, key)) is not None]
+        rows = [row for key in keys if (row := self.store.rows.get(LIBRARY, self.tenant, key)) is not None]
         vectors = self.embedder.embed(list(map(_embedded, rows))) if rows else ()
         for row, vector in zip(rows, vectors, strict=True):
-            self._store.nearest.embed(LIBRARY, self._tenant, row.key, vector.tobytes(), self.embedder.id)
+            self.store.nearest.embed(LIBRARY, self.tenant, row.key, vector.tobytes(), self.embedder.id)
         gone = set(keys) - {row.key for row in rows}
-        self._store.rows.delete(LIBRARY, self._tenant, list(gone))  # damaged rows, which would come back for ever
+        self.store.rows.delete(LIBRARY, self.tenant, list(gone))  # damaged rows, which would come back for ever
 
     def evict(self) -> int:
         """Delete the least recently used passages until the others are within the limit of size; return how many.
@@ -208,17 +221,18 @@ class LibraryIndex:
         Raises:
             StoreError: the store cannot be written.
         """
-        sample = self._store.listings.recent(LIBRARY, self._tenant, SAMPLE)
+        sample = self.store.listings.recent(LIBRARY, self.tenant, SAMPLE)
         if not sample:
             return 0
-        keep = int(self._max_bytes / (sum(map(stored_bytes, sample)) / len(sample)))
-        if self._store.listings.expiring(LIBRARY, self._tenant, [inf])[0] <= keep:  # counts all
+        max_bytes = int(self.policy.max_mb * MIB)
+        keep = int(max_bytes / (sum(map(stored_bytes, sample)) / len(sample)))
+        if self.store.listings.expiring(LIBRARY, self.tenant, [inf])[0] <= keep:  # counts all
             return 0
-        return self._store.rows.evict(LIBRARY, self._tenant, (), keep)
+        return self.store.rows.evict(LIBRARY, self.tenant, (), keep)
 
     def _marked(self, table: str) -> int:
         """Return the number of the newest row of a table that was read."""
-        row = self._store.rows.get(EVIDENCE, self._tenant, library_mark(table))
+        row = self.store.rows.get(EVIDENCE, self.tenant, library_mark(table))
         try:
             number = 0 if row is None else orjson.loads(row.payload)
         except ValueError:
@@ -226,10 +240,10 @@ class LibraryIndex:
         return number if type(number) is int and number > 0 else 0
 
     def _mark(self, table: str, number: int) -> None:
-        now, own = self._clock(), EvidenceColumns(LIBRARY)
+        now, own = self.clock(), EvidenceColumns(LIBRARY)
         text = "number of the newest row that the library has read"
         mark = Entry(library_mark(table), text, orjson.dumps(number), now, NEVER, now, own)
-        self._store.rows.put(EVIDENCE, self._tenant, mark)
+        self.store.rows.put(EVIDENCE, self.tenant, mark)
 
 
 def stored_bytes(row: Entry) -> int:

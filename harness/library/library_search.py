@@ -20,6 +20,7 @@ from harness.core.tables import KNOWLEDGE, LIBRARY
 from harness.core.text import one_line
 from harness.errors import EmbeddingError, ReaderError
 from harness.library.held_passages import HeldPassage, passage_of
+from harness.library.library_index import LibraryPolicy
 from harness.library.relevance import fused_with_ranks, relevance
 from harness.ports import Embedder, Progress, Reader, Store, Vectors, silent
 
@@ -63,30 +64,19 @@ class FoundPassage(Struct, frozen=True, kw_only=True):
     relevance: float | None = None
 
 
-class LibrarySearch:
+class LibrarySearch(Struct, frozen=True):
     """Search of one tenant's passages. Passages found for a question about the present count only if they are younger
     than `volatile_ttl` seconds. Without a `reader`, passages keep the order of their ranks. `rarity` is higher for a
     rarer word.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        embedder: Embedder,
-        *,
-        tenant: str,
-        volatile_ttl: float,
-        reader: Reader | None,
-        rarity: Callable[[str], int],
-        clock: Callable[[], float],
-    ) -> None:
-        self._store = store
-        self._embedder = embedder
-        self._tenant = tenant
-        self._volatile_ttl = volatile_ttl
-        self._reader = reader
-        self._rarity = rarity
-        self._clock = clock
+    store: Store
+    embedder: Embedder
+    tenant: str
+    policy: LibraryPolicy
+    clock: Callable[[], float]
+    reader: Reader | None
+    rarity: Callable[[str], int]
 
     def search(
         self,
@@ -104,10 +94,10 @@ class LibrarySearch:
         Raises:
             StoreError: the store cannot be read.
         """
-        now = self._clock()
+        now = self.clock()
         year = time.gmtime(now).tm_year
         if is_volatile(query, year) or is_volatile(about, year):
-            max_age = min(self._volatile_ttl, inf if max_age is None else max_age)
+            max_age = min(self.policy.volatile_ttl, inf if max_age is None else max_age)
         found = self._candidates(query, max(k, read), -inf if max_age is None else now - max_age, now, only)
         first = self._read(query, found[:read], progress) if read else []
         return [*first, *found[len(first) :]][:k]
@@ -124,19 +114,19 @@ class LibrarySearch:
             }
 
         def by_words(most: int) -> list[Entry]:
-            return self._store.nearest.by_words(LIBRARY, self._tenant, terms, k=most, now=now)
+            return self.store.nearest.by_words(LIBRARY, self.tenant, terms, k=most, now=now)
 
         def by_meaning(most: int) -> list[Entry]:
             if vector is None:
                 return []
-            near = self._store.nearest.search(
-                LIBRARY, self._tenant, (), vector, embedder=self._embedder.id, k=most, now=now
+            near = self.store.nearest.search(
+                LIBRARY, self.tenant, (), vector, embedder=self.embedder.id, k=most, now=now
             )
             similarities.update((each.entry.key, each.similarity) for each in near)
             return [each.entry for each in near]
 
         most_terms = MAX_TERMS if question_language(query) in {"en", ""} else MAX_FOREIGN_TERMS
-        terms = sorted(search_terms(query), key=self._rarity, reverse=True)[:most_terms]
+        terms = sorted(search_terms(query), key=self.rarity, reverse=True)[:most_terms]
         vector = self._vector(query)
         worded, similar = (_enough(find, usable, k) for find in (by_words, by_meaning))
         word_ranks, meaning_ranks = (
@@ -155,13 +145,13 @@ class LibrarySearch:
     def _is_known(self, passage: HeldPassage) -> bool:
         """Return whether a passage of knowledge still has its document."""
         at = passage.knowledge
-        return not at or self._store.rows.get(KNOWLEDGE, self._tenant, at) is not None
+        return not at or self.store.rows.get(KNOWLEDGE, self.tenant, at) is not None
 
     def _vector(self, query: str) -> "Vectors | None":
-        if not understands(self._embedder.id, foreign_language(query)):
+        if not understands(self.embedder.id, foreign_language(query)):
             return None
         try:
-            vector: Vectors = self._embedder.embed([query])[0]
+            vector: Vectors = self.embedder.embed([query])[0]
         except EmbeddingError as error:
             log.warning("the library is searched by words only: %s", error)
             return None
@@ -169,11 +159,11 @@ class LibrarySearch:
 
     def _read(self, query: str, found: list[FoundPassage], progress: Progress) -> list[FoundPassage]:
         """Return these passages with their relevance, ordered by it and by the ranks before, fused."""
-        if self._reader is None or not found:
+        if self.reader is None or not found:
             return found
         texts = [one_line(each.passage.in_context)[:MAX_READ_CHARS] for each in found]
         try:
-            likely = relevance(query, texts, self._reader, self._embedder, progress)
+            likely = relevance(query, texts, self.reader, self.embedder, progress)
         except (ReaderError, EmbeddingError) as error:
             log.warning("passages of the library are not read: %s", error)
             return found

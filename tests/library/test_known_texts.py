@@ -26,7 +26,7 @@ def test_every_passage_of_a_text_has_to_be_held(library: Library) -> None:
     assert library.has_read("file:///other.md", LONG, NOW + 1)
     keys = [each.key for each in library.passages()]
     assert len(keys) > 1
-    library._store.rows.delete(LIBRARY, "default", keys[:1])
+    library.store.rows.delete(LIBRARY, "default", keys[:1])
     assert not library.has_read("file:///other.md", LONG, NOW + 1)
 
 

@@ -207,7 +207,7 @@ def test_a_row_that_was_written_late_is_not_missed(cache: Cache, library: Librar
     """The clock of another machine may be some minutes behind."""
     cache.searches.put("pools", [result()])
     library.index.update()
-    behind = Cache(store, clock=FakeClock(library._clock() - 200))
+    behind = Cache(store, clock=FakeClock(library.clock() - 200))
     behind.searches.put("timeouts", [result("https://a.org/late", "Thirty seconds.")])
     assert library.index.update() == 1
 
@@ -249,6 +249,6 @@ def test_without_writes_nothing_is_added(cache: Cache, store: Store, clock: Fake
 def test_an_added_document_replaces_its_older_passages(library: Library) -> None:
     """An older reading does not; the number of passages is returned."""
     assert library.index.add(document(LONG)) == 2
-    assert library.index.add(document("Twenty.", fetched_at=library._clock() + 10)) == 1
+    assert library.index.add(document("Twenty.", fetched_at=library.clock() + 10)) == 1
     assert library.index.add(document("Five.")) == 0
     assert held(library) == [("file:///notes.md", "Twenty.")]

@@ -82,7 +82,7 @@ def test_ranks_are_fused(library: Library) -> None:
     """Reciprocal ranks of both lists are added up, and no passage is found twice."""
     fill(library)
     library.index.add(document("A pool without a vector.", "file:///unembedded"), seconds=0)
-    library._search._store.nearest.unembedded = lambda *_: []  # type: ignore[method-assign]
+    library._search.store.nearest.unembedded = lambda *_: []  # type: ignore[method-assign]
 
     def score(each: FoundPassage) -> float:
         return sum(1 / (60 + rank) for rank in (each.by_words, each.by_meaning) if rank is not None)

@@ -69,8 +69,8 @@ def search_with(app: App, *engines: Engine) -> None:
 
 def break_library(app: App, method: str) -> None:
     """Let the library of an app meet a full disk at each call of a method of the store."""
-    app.library._store = refusing(StoreError("disk full"), method, store=app.store)
-    app.library.index._store = app.library._store
+    app.library.store = refusing(StoreError("disk full"), method, store=app.store)
+    app.library.index.store = app.library.store
 
 
 @pytest.fixture
