@@ -13,7 +13,7 @@ import re
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from typing import Literal, TypeAlias, get_args
 
@@ -193,21 +193,15 @@ class Tokens:
         """
         if not _ID.fullmatch(identifier):  # it may be a whole token, so it is not repeated
             raise InvalidInput("a token's id has 16 digits (0-9, a-f); `harness token list` shows them")
-        tenants = self._store.admin.tenants() if tenant is None else [tenant]
-        return sum(self._store.rows.delete(TOKENS, each, [identifier]) for each in tenants) > 0
+        return sum(self._store.rows.delete(TOKENS, each, [identifier]) for each in self._tenants(tenant)) > 0
 
     def list(self, tenant: str | None = None) -> list[TokenInfo]:
         """Return the tokens of a tenant, or (`None`) of all, by tenant, oldest first; expired ones until swept."""
-        return list(self._every(tenant))
+        listings = self._store.listings
+        return [_info(each, entry) for each in self._tenants(tenant) for entry in listings.scan(TOKENS, each)]
 
-    def any_exist(self) -> bool:
-        """Return whether any token is valid."""
-        now = self._clock()
-        return any(not is_expired(token.expires_at, now, token.created_at) for token in self._every(None))
-
-    def _every(self, tenant: str | None) -> "Iterator[TokenInfo]":
-        for each in self._store.admin.tenants() if tenant is None else [tenant]:
-            yield from (_info(each, entry) for entry in self._store.listings.scan(TOKENS, each))
+    def _tenants(self, tenant: str | None) -> "Sequence[str]":
+        return self._store.admin.tenants() if tenant is None else [tenant]
 
 
 class RateLimit:

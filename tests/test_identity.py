@@ -262,18 +262,6 @@ def test_an_invalid_id_revokes_nothing(tokens: Tokens, identifier: str) -> None:
         tokens.revoke(identifier)
 
 
-def test_whether_any_token_exists(tokens: Tokens, clock: FakeClock) -> None:
-    """An expired token does not count."""
-    assert not tokens.any_exist()
-    tokens.create("lab", "ada", "reader", expires_days=2)
-    tokens.create("mill", "bob", "reader", expires_days=1)
-    assert tokens.any_exist()
-    clock.advance(DAY)
-    assert tokens.any_exist()
-    clock.advance(DAY)
-    assert not tokens.any_exist()
-
-
 def test_deleting_a_tenant_or_a_user_deletes_its_tokens(tokens: Tokens, store: Store) -> None:
     """Deleted users are refused."""
     ada, eve, bob = (tokens.create(*who, "reader") for who in (("lab", "ada"), ("lab", "eve"), ("mill", "bob")))
