@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
-from harness.cache.context import CacheContext
-from harness.cache.lookup import Answer, Lookup
+from harness.cache.context import CachePart
+from harness.cache.lookup import Answer
 from harness.cache.lookup_request import StructRequest
 from harness.core.freshness import DAY, checked_ttl
 from harness.core.keys import completion_key
@@ -26,12 +26,8 @@ class CompletionRequest(StructRequest[Completion], frozen=True, kw_only=True, gc
     failure: ClassVar[type[Exception]] = ModelError
 
 
-class CompletionCache:
+class CompletionCache(CachePart):
     """Cached completions of one tenant."""
-
-    def __init__(self, context: CacheContext, lookup: Lookup) -> None:
-        self._lookup = lookup
-        self._run = context.run
 
     def answer(
         self,

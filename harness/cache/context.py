@@ -13,9 +13,9 @@ from harness.cache.usage import RunUsage, Tallies, Tally
 from harness.core.origins import RunOrigin
 from harness.ports import Store
 
-if TYPE_CHECKING:  # imported only where hits are audited
-    from harness.cache.audit import Auditor
-
+if TYPE_CHECKING:
+    from harness.cache.audit import Auditor  # imported only where hits are audited
+    from harness.cache.lookup import Lookup
 
 log = logging.getLogger(__name__)
 
@@ -45,3 +45,15 @@ class CacheContext(Struct, frozen=True, kw_only=True):
         if key not in self.logged:
             self.logged.add(key)
             log.log(level, "%s", message)
+
+
+class CachePart:
+    """One part of a cache: the entries of one kind, which it finds and stores through the lookup engine."""
+
+    def __init__(self, context: CacheContext, lookup: "Lookup") -> None:
+        self._context = context
+        self._store = context.store
+        self._tenant = context.tenant
+        self._policy = context.policy
+        self._run = context.run
+        self._lookup = lookup

@@ -7,8 +7,7 @@ from typing import ClassVar, TypeVar
 
 import msgspec
 
-from harness.cache.context import CacheContext
-from harness.cache.lookup import Lookup
+from harness.cache.context import CachePart
 from harness.cache.lookup_request import UNREADABLE, StructRequest
 from harness.core.entries import Hit, Miss
 from harness.core.tables import EVIDENCE, EvidenceColumns
@@ -28,14 +27,8 @@ class DerivedRequest(StructRequest[T], frozen=True, kw_only=True, gc=False):
     table: ClassVar[str] = EVIDENCE
 
 
-class DerivedCache:
+class DerivedCache(CachePart):
     """Cached derived values of one tenant."""
-
-    def __init__(self, context: CacheContext, lookup: Lookup) -> None:
-        self._context = context
-        self._lookup = lookup
-        self._policy = context.policy
-        self._run = context.run
 
     def get(
         self,
@@ -72,14 +65,10 @@ class DerivedCache:
                 log.warning("a value derived for %r is unreadable in the cache; it is computed again", question)
         value = compute()
         if self._policy.write and worth(value):
-            self._put(request, value)
+            payload = msgspec.json.encode(value)
+            try:
+                self._lookup.put(request, value, payload)
+                self._run.add(EVIDENCE, key, key, "derived", payload)
+            except (StoreError, InvalidInput) as error:
+                self._context.log_once(logging.ERROR, str(error), f"a derived value is not cached: {error}")
         return value
-
-    def _put(self, request: DerivedRequest[T], value: T) -> None:
-        payload = msgspec.json.encode(value)
-        try:
-            self._lookup.put(request, value, payload)
-        except (StoreError, InvalidInput) as error:
-            self._context.log_once(logging.ERROR, str(error), f"a derived value is not cached: {error}")
-        else:
-            self._run.add(EVIDENCE, request.key, request.key, "derived", payload)

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 from msgspec import Struct
 
 from harness.cache.completions import COMPLETION_TTL, MAX_TEXT
-from harness.cache.context import CacheContext
+from harness.cache.context import CachePart
 from harness.cache.json_form import Made, Uncached
-from harness.cache.lookup import Answer, Lookup
+from harness.cache.lookup import Answer
 from harness.cache.lookup_request import UNREADABLE, LookupRequest, StructRequest
 from harness.core.chat_answers import (
     UNFINISHED_STREAM,
@@ -115,12 +115,8 @@ class ChatRequest(LookupRequest[ChatAnswer], frozen=True, kw_only=True, gc=False
         return _is_outage(error)
 
 
-class ChatCache:
+class ChatCache(CachePart):
     """Cached chat completions of one tenant that other programs requested."""
-
-    def __init__(self, context: CacheContext, lookup: Lookup) -> None:
-        self._context = context
-        self._lookup = lookup
 
     def request(self, forwarded: ForwardedRequest, *, by_meaning: bool, max_age: float | None) -> ChatRequest:
         """Return the lookup of a request. `max_age` is in seconds.
@@ -199,12 +195,8 @@ class EmbeddingRequest(StructRequest[EmbeddedText], frozen=True, kw_only=True, g
         return _is_outage(error)
 
 
-class EmbeddingCache:
+class EmbeddingCache(CachePart):
     """Cached vectors of one tenant that other programs requested; each text has its own row."""
-
-    def __init__(self, context: CacheContext, lookup: Lookup) -> None:
-        self._context = context
-        self._lookup = lookup
 
     def requests(self, forwarded: ForwardedRequest, texts: Sequence[str | list[int]]) -> list[EmbeddingRequest]:
         """Return the lookup of each text (or list of tokens). How numbers are written is not in the keys.
@@ -232,7 +224,7 @@ class EmbeddingCache:
         """
         found: dict[str, Answer[EmbeddedText]] = {}
         for request in requests:
-            held = self._lookup.peek(request) if self._context.policy.read and max_age is not None else None
+            held = self._lookup.peek(request) if self._policy.read and max_age is not None else None
             if request.key in found or (isinstance(held, Hit) and held.age > (max_age or 0.0)):
                 continue
             if isinstance(outcome := self._lookup.find(request), Hit):
@@ -252,10 +244,9 @@ class EmbeddingCache:
         """
         computed: Mapping[str, EmbeddedText] = {}
         failure: ModelError | None = None
-        policy = self._context.policy
-        if not policy.offline:
+        if not self._policy.offline:
             try:
-                computed = self._together(missing, embed) if policy.write else embed()
+                computed = self._together(missing, embed) if self._policy.write else embed()
             except ModelError as error:
                 failure = error
 
@@ -270,7 +261,7 @@ class EmbeddingCache:
         self, missing: Mapping[str, EmbeddingRequest], embed: Callable[[], Mapping[str, EmbeddedText]]
     ) -> Mapping[str, EmbeddedText]:
         def stored_meanwhile() -> Mapping[str, EmbeddedText] | None:
-            if not self._context.policy.read:
+            if not self._policy.read:
                 return None
             held = {key: self._lookup.peek(each) for key, each in missing.items()}
             hits = {key: each.value for key, each in held.items() if isinstance(each, Hit)}

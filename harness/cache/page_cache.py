@@ -4,8 +4,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import ClassVar
 
-from harness.cache.context import CacheContext
-from harness.cache.lookup import Answer, Lookup
+from harness.cache.context import CachePart
+from harness.cache.lookup import Answer
 from harness.cache.lookup_request import StructRequest
 from harness.core.entries import Stale
 from harness.core.freshness import HOUR, checked_ttl
@@ -43,12 +43,8 @@ class PageRequest(StructRequest[Page], frozen=True, kw_only=True, gc=False):
         return value.text
 
 
-class PageCache:
+class PageCache(CachePart):
     """Cached pages of one tenant."""
-
-    def __init__(self, context: CacheContext, lookup: Lookup) -> None:
-        self._reads = context.policy.read
-        self._lookup = lookup
 
     def answer(self, url: str, reader: PageReader, *, ttl: float = PAGE_TTL, sites: Sites = ANY_SITE) -> Answer[Page]:
         """Return the cached page at `url`, else have `reader` read it, and cache it for `ttl` seconds. Redirects are
@@ -70,7 +66,7 @@ class PageCache:
         return self._lookup.answer(request, partial(self._live, request, url, read))
 
     def _live(self, request: PageRequest, url: str, read: Callable[..., Page]) -> Page:
-        held = self._lookup.peek(request) if self._reads else None
+        held = self._lookup.peek(request) if self._policy.read else None
         if isinstance(held, Stale) and (held.value.etag or held.value.last_modified):
             return read(url, held.value)
         return read(url)

@@ -6,8 +6,7 @@ from typing import Any, ClassVar
 import orjson
 from msgspec import Struct
 
-from harness.cache.context import CacheContext
-from harness.cache.lookup import Lookup
+from harness.cache.context import CachePart
 from harness.cache.lookup_request import UNREADABLE, LookupRequest, encoded_json
 from harness.core.entries import Entry, Hit, Miss, Stale
 from harness.core.freshness import DEFAULT_TTL, checked_ttl
@@ -57,12 +56,8 @@ class ResearchRequest(LookupRequest[ResearchContext], frozen=True, kw_only=True,
         return value.context
 
 
-class ResearchCache:
+class ResearchCache(CachePart):
     """Cached researches of one tenant."""
-
-    def __init__(self, context: CacheContext, lookup: Lookup) -> None:
-        self._lookup = lookup
-        self._write = context.policy.write
 
     def find(
         self, task: str, task_type: str, *, fingerprint: str = ""
@@ -100,9 +95,9 @@ class ResearchCache:
             return False
         request.columns(research)  # raises where nothing is written, too
         payload = _utf8(research.context)
-        if self._write:
+        if self._policy.write:
             self._lookup.put(request, research, payload)
-        return self._write
+        return self._policy.write
 
 
 def _request(task: str, task_type: str, fingerprint: str, ttl: float) -> ResearchRequest:

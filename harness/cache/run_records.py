@@ -5,8 +5,7 @@ from typing import Any
 
 import orjson
 
-from harness.cache.context import CacheContext
-from harness.cache.lookup import Lookup
+from harness.cache.context import CachePart
 from harness.cache.lookup_request import encoded_json
 from harness.core.entries import Entry, Outline
 from harness.core.freshness import DAY
@@ -18,14 +17,8 @@ RUN_TTL = 400 * DAY
 MAX_LISTED = 1_000
 
 
-class RunRecords:
+class RunRecords(CachePart):
     """Records of the runs of one tenant, by the id of the run."""
-
-    def __init__(self, context: CacheContext, lookup: Lookup) -> None:
-        self._store = context.store
-        self._tenant = context.tenant
-        self._clock = context.clock
-        self._lookup = lookup
 
     def put(self, run: str, question: str, engine: str, record: Mapping[str, Any]) -> None:
         """Store the record of a run (JSON).
@@ -33,7 +26,7 @@ class RunRecords:
         Raises:
             StoreError: the store cannot take it.
         """
-        now = self._clock()
+        now = self._context.clock()
         entry = Entry(run, question, encoded_json(record), now, now + RUN_TTL, now, RunColumns(engine))
         self._store.rows.put(RUNS, self._tenant, entry, sweep_before=now)
         self._lookup.mark_origin(RUNS, run)

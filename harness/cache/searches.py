@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import orjson
 from msgspec import structs
 
-from harness.cache.context import CacheContext
+from harness.cache.context import CacheContext, CachePart
 from harness.cache.explanation import Explanation, MissedSearch, nearest_before
 from harness.cache.failures import is_failure
 from harness.cache.json_form import MAX_PAYLOAD_BYTES, Made, Uncached, made, too_much
@@ -119,14 +119,11 @@ class SearchRequest(LookupRequest[Any], frozen=True, kw_only=True, gc=False):
         return self.key, UnansweredColumns(*self.scope)
 
 
-class SearchCache:
+class SearchCache(CachePart):
     """Cached searches of one tenant."""
 
     def __init__(self, context: CacheContext, lookup: Lookup) -> None:
-        self._context = context
-        self._lookup = lookup
-        self._store = context.store
-        self._tenant = context.tenant
+        super().__init__(context, lookup)
         self._missed: dict[tuple[str, float], MissedSearch] = {}
 
     def answer(

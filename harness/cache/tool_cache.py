@@ -8,10 +8,10 @@ import msgspec
 import orjson
 from msgspec import Struct, structs
 
-from harness.cache.context import CacheContext
+from harness.cache.context import CachePart
 from harness.cache.json_form import Made, Uncached, made
 from harness.cache.json_values import count_of, encoded, is_empty
-from harness.cache.lookup import Answer, Lookup
+from harness.cache.lookup import Answer
 from harness.cache.lookup_request import UNREADABLE, LookupRequest
 from harness.core.entries import Entry, Hit, Miss, Stale
 from harness.core.freshness import DAY, DEFAULT_TTL, seconds_of
@@ -98,14 +98,8 @@ class ToolRequest(LookupRequest[Any], frozen=True, kw_only=True, gc=False):
         return f"{TOOLS}:{self.key}", UnansweredColumns(TOOLS, "{}")
 
 
-class ToolCache:
+class ToolCache(CachePart):
     """Cached tool results of one tenant."""
-
-    def __init__(self, context: CacheContext, lookup: Lookup) -> None:
-        self._store = context.store
-        self._tenant = context.tenant
-        self._policy = context.policy
-        self._lookup = lookup
 
     def find(self, cache_type: str, query: str) -> Hit[Any] | Stale[Any] | Miss:
         """Look up the results of a tool: exactly, then by meaning among fresh entries of the same type. An address of
