@@ -2,19 +2,15 @@
 
 from typing import TYPE_CHECKING
 
-from harness.cache.context import CacheContext
+from harness.cache.context import CachePart
 from harness.core.audits import Audit
 
 if TYPE_CHECKING:  # statistics take 10 ms to import
     from harness.cache.audit import Audited
 
 
-class AuditRecords:
+class AuditRecords(CachePart):
     """Outcomes of the audits of one tenant, one for each pair of queries."""
-
-    def __init__(self, context: CacheContext) -> None:
-        self._store = context.store
-        self._tenant = context.tenant
 
     def all(self) -> list[Audit]:
         """Return all outcomes, oldest first."""

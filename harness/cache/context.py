@@ -48,7 +48,7 @@ class CacheContext(Struct, frozen=True, kw_only=True):
 
 
 class CachePart:
-    """One part of a cache: the entries of one kind, which it finds and stores through the lookup engine."""
+    """One part of a cache, for one tenant: the entries of one kind, or one concern of all."""
 
     def __init__(self, context: CacheContext, lookup: "Lookup") -> None:
         self._context = context

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from harness.cache.context import CacheContext
+from harness.cache.context import CachePart
 from harness.cache.search_results import taught_text_of_row
 from harness.core.entries import Entry, TableStats
 from harness.core.freshness import latest_creation
@@ -45,19 +45,13 @@ KINDS = {
 """The tables of each kind of entry. `all` leaves out the records of runs: only `runs` clears them."""
 
 
-class Maintenance:
+class Maintenance(CachePart):
     """Maintenance of the rows of one tenant."""
-
-    def __init__(self, context: CacheContext) -> None:
-        self._store = context.store
-        self._tenant = context.tenant
-        self._clock = context.clock
-        self._semantics = context.semantics
 
     def stats(self) -> list[TableStats]:
         """Count the rows of each table."""
-        embedder = self._semantics.embedder.id if self._semantics else ""
-        now = self._clock()
+        now, semantics = self._context.clock(), self._context.semantics
+        embedder = semantics.embedder.id if semantics else ""
         semantic = [self._store.listings.stats(table, self._tenant, now, embedder) for table in BY_MEANING]
         exact = [self._store.listings.stats(table, self._tenant, now) for table in ANSWERS if table not in BY_MEANING]
         # these tables need no vectors, except for tool queries in words
@@ -75,7 +69,7 @@ class Maintenance:
 
     def sweep(self) -> dict[str, int]:
         """Delete all expired rows; return how many of each table."""
-        now = self._clock()
+        now = self._context.clock()
         deleted = {
             table: self._store.rows.sweep(table, self._tenant, now, created_after=latest_creation(now))
             for table in EVERY_TABLE
@@ -98,7 +92,7 @@ class Maintenance:
             StoreError: the store cannot be read.
         """
         wanted = normalise(query) if query is not None else None
-        now = self._clock()
+        now = self._context.clock()
 
         def fits(entry: Entry) -> bool:
             old = older_than is None or now - entry.created_at > older_than
@@ -124,7 +118,7 @@ class Maintenance:
             EmbeddingError: the embedder failed.
             StoreError: the store cannot be written.
         """
-        semantics = self._semantics
+        semantics = self._context.semantics
         if semantics is None:
             raise InvalidInput("lookups by meaning are off; set `semantic: true` first")
         embedder = semantics.embedder.id
@@ -147,9 +141,9 @@ class Maintenance:
         """Return key and query of tool rows that may answer by meaning, and have no vector of the present embedder;
         none if lookups by meaning are off.
         """
-        if self._semantics is None:
+        if (semantics := self._context.semantics) is None:
             return []
-        embedder, total = self._semantics.embedder.id, self._store.listings.stats(TOOLS, self._tenant, 0.0).total
+        embedder, total = semantics.embedder.id, self._store.listings.stats(TOOLS, self._tenant, 0.0).total
         missing = self._store.nearest.unembedded(TOOLS, self._tenant, embedder, total)
         return [(key, query) for key, query in missing if in_words(query)]
 

@@ -90,8 +90,8 @@ class Cache:
         self.tools = ToolCache(context, lookup)
         self.derived = DerivedCache(context, lookup)
         self.runs = RunRecords(context, lookup)
-        self.audits = AuditRecords(context)
-        self.maintenance = Maintenance(context)
+        self.audits = AuditRecords(context, lookup)
+        self.maintenance = Maintenance(context, lookup)
         self.usage = UsageCounts(context)
 
     @classmethod
