@@ -4,6 +4,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Container, Iterator, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -92,7 +93,7 @@ class Semantics:
     def reset(self) -> None:
         """See `Resettable`: a thread of the parent may hold the lock."""
         self._lock = threading.Lock()
-        self._remembered: dict[str, Vectors] = {}
+        self._remembered = lru_cache(MAX_REMEMBERED)(self._embed)
 
     @property
     def rule(self) -> "Rule":
@@ -316,24 +317,17 @@ class Semantics:
 
     def _vector(self, text: str) -> "Vectors | None":
         """Embed `text`. A put follows a lookup that misses, so the last vectors are remembered."""
-        with self._lock:
-            remembered = self._remembered.get(text)
-        if remembered is not None:
-            return remembered
-        if self._failed:
-            return None
         try:
-            vector: Vectors = self.embedder.embed([text])[0]
+            return self._remembered(text)
         except EmbeddingError as error:
             with self._lock:
                 warned, self._failed = self._failed, True
             if not warned:
                 log.warning("lookups by meaning find nothing: %s", error)
             return None
-        with self._lock:
-            self._remembered[text] = vector
-            while len(self._remembered) > MAX_REMEMBERED:
-                del self._remembered[next(iter(self._remembered))]
+
+    def _embed(self, text: str) -> "Vectors | None":
+        vector: Vectors | None = None if self._failed else self.embedder.embed([text])[0]
         return vector
 
 
