@@ -61,7 +61,8 @@ class PageCache(CachePart):
         """
         checked_ttl(ttl)
         key, text = page_key(url, reader.name), canonical_url(url)[:MAX_URL]
-        request = PageRequest(key=key, text=text, ttl=ttl, own=PageColumns(reader.name), kind=Page, sites=_lists(sites))
+        lists = digest_of(sites.id) if sites.id else ""  # they may have thousands of hosts
+        request = PageRequest(key=key, text=text, ttl=ttl, own=PageColumns(reader.name), kind=Page, sites=lists)
         read = partial(reader.read, sites=sites) if sites.id else reader.read
         return self._lookup.answer(request, partial(self._live, request, url, read))
 
@@ -70,8 +71,3 @@ class PageCache(CachePart):
         if isinstance(held, Stale) and (held.value.etag or held.value.last_modified):
             return read(url, held.value)
         return read(url)
-
-
-def _lists(sites: Sites) -> str:
-    """Return a short name of the lists; "" for none. They may have thousands of hosts."""
-    return digest_of(sites.id) if sites.id else ""

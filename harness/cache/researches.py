@@ -94,7 +94,10 @@ class ResearchCache(CachePart):
             log.info("not stored, empty context: %r", task)
             return False
         request.columns(research)  # raises where nothing is written, too
-        payload = _utf8(research.context)
+        try:
+            payload = research.context.encode()
+        except UnicodeEncodeError:
+            raise InvalidInput("the context contains a lone surrogate (broken Unicode); re-encode it") from None
         if self._policy.write:
             self._lookup.put(request, research, payload)
         return self._policy.write
@@ -103,10 +106,3 @@ class ResearchCache(CachePart):
 def _request(task: str, task_type: str, fingerprint: str, ttl: float) -> ResearchRequest:
     key = research_key(task, task_type, fingerprint)
     return ResearchRequest(key=key, text=task, ttl=ttl, task_type=task_type.lower(), fingerprint=fingerprint)
-
-
-def _utf8(text: str) -> bytes:
-    try:
-        return text.encode()
-    except UnicodeEncodeError:
-        raise InvalidInput("the context contains a lone surrogate (broken Unicode); re-encode it") from None

@@ -5,6 +5,8 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
+from msgspec import structs
+
 from harness.cache.researches import ResearchContext
 from harness.cache.search_results import checked_max_results
 from harness.cache.searches import Results
@@ -195,14 +197,7 @@ class ScriptCache:
         outcome = self._cache().researches.find(task, task_type)
         if not isinstance(outcome, Hit):
             return None
-        found = outcome.value
-        return {
-            "task": outcome.query,
-            "task_type": task_type.lower(),
-            "context": found.context,
-            "search_rounds": found.search_rounds,
-            "novelty_scores": found.novelty_scores,
-        }
+        return {"task": outcome.query, "task_type": task_type.lower(), **structs.asdict(outcome.value)}
 
     def put_research(
         self,

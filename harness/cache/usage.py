@@ -53,16 +53,16 @@ class Use(Struct, frozen=True):
     error: str = ""
 
 
-class RunUsage:
+class RunUsage(Struct):
     """Answers and tokens of one run that began at `began` (seconds since the epoch); `answer_tokens` are those that
     models wrote. Outside a run (`None`), only tokens are counted.
     """
 
-    def __init__(self, began: float | None = None, *, resumed: bool = False) -> None:
-        self.began = began
-        self.resumed = resumed
-        self.uses: list[Use] = []
-        self.tokens = self.answer_tokens = 0
+    began: float | None = None
+    resumed: bool = False
+    uses: list[Use] = []
+    tokens: int = 0
+    answer_tokens: int = 0
 
     def add(self, table: str, asked: str, served: str, how: How, payload: bytes) -> None:
         """Record one answer; outside a run, do nothing."""

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 
 from msgspec.structs import replace
 
@@ -28,16 +29,18 @@ EMBED_AT_ONCE = 8
 """Titles without a vector that one write or lookup embeds besides its own, in 20 ms."""
 
 
+@dataclass(eq=False)
 class KnowledgeRows:
     """Documents of one tenant in one `Store`."""
 
-    def __init__(self, store: Store, embedder: Embedder, tenant: str, clock: Callable[[], float]) -> None:
-        if not isinstance(tenant, str) or not tenant.strip():
+    store: Store
+    embedder: Embedder
+    tenant: str
+    clock: Callable[[], float]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.tenant, str) or not self.tenant.strip():
             raise InvalidInput("a tenant needs a name")
-        self.store = store
-        self.embedder = embedder
-        self.tenant = tenant
-        self.clock = clock
         self._writable = True
 
     def row(self, document_id: str) -> Entry | None:
