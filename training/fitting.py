@@ -19,8 +19,8 @@ from harness.core.calibration import lowest_threshold
 from harness.core.equivalence import Examined, Rule, examine, judge
 from harness.core.equivalence.decision import FEATURES, REWORDED_FEATURES, logit
 from harness.errors import InvalidInput
+from harness.models.local.cross_encoder import UNREAD, PairReader
 from harness.models.local.embedder import MiniLM
-from harness.models.local.pair_reader import UNREAD, PairReader
 from harness.models.local.tokenizer import vocabulary
 from training.sources import Example
 

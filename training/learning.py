@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from harness.models.local.pair_reader import MAX_TOKENS
+from harness.models.local.cross_encoder import MAX_TOKENS
 from harness.models.local.tokenizer import tokenizer
 from training.passes import Plan
 from training.sources import Example

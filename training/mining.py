@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from harness.models.local.pair_reader import MAX_TOKENS
+from harness.models.local.cross_encoder import MAX_TOKENS
 from harness.models.local.tokenizer import tokenizer
 from training.learning import alike, brief, device, on_device, padded
 from training.model import CrossEncoder

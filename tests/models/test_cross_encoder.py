@@ -8,8 +8,7 @@ import pytest
 
 from harness.errors import InvalidInput, VerifierError
 from harness.models.local import cross_encoder
-from harness.models.local.cross_encoder import SAME, MiniLMVerifier, Release
-from harness.models.local.pair_reader import plain
+from harness.models.local.cross_encoder import SAME, MiniLMVerifier, Release, plain
 
 RULE = ((0.5, 1.0), (0.25, 2.0), ((0.005, 3.0), (0.01, 2.0)), "nothing")
 

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from harness.core.equivalence.decision import FEATURES, REWORDED_FEATURES
 from harness.models.local import cross_encoder
-from harness.models.local.cross_encoder import MiniLMVerifier, Release
+from harness.models.local.cross_encoder import MAX_TOKENS, MiniLMVerifier, PairReader, Release
 from harness.models.local.onnx import digest
-from harness.models.local.pair_reader import MAX_TOKENS, PairReader
 
 SAME = ("What is the best way to learn Python?", "how can i learn python best")
 OTHER = ("how to enable ipv6 on linux", "how to disable ipv6 on linux")

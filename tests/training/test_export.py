@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.models.local.pair_reader import PairReader
+from harness.models.local.cross_encoder import PairReader
 
 pytestmark = pytest.mark.full
 

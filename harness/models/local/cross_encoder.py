@@ -6,20 +6,25 @@
 import threading
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from harness.core.equivalence import Rule, promised
 from harness.errors import VerifierError
-from harness.models.local.onnx import UnusableModel, released_weights
-from harness.models.local.pair_reader import PairReader, plain
+from harness.models.local.onnx import UnusableModel, open_session, released_weights
+from harness.models.local.tokenizer import tokenizer
 from harness.storage import forks
 
 NAME = "minilm-pairs"
 WEIGHTS = Path(__file__).parent / "weights" / "minilm.onnx"
 SAME = 0.999
 """Probability for texts that differ at most in case and white space; the model does not read them."""
+MAX_TOKENS = 160
+"""Word pieces of both questions together, with the three special tokens. Longer pairs are not read."""
+UNREAD = 0.0
+"""Probability for pairs that are too long to be read whole."""
 
 
 class Release(Struct, frozen=True, forbid_unknown_fields=True):
@@ -32,6 +37,37 @@ class Release(Struct, frozen=True, forbid_unknown_fields=True):
     anew: tuple[float, ...]
     thresholds: tuple[tuple[float, float], ...]
     calibrated_on: str
+
+
+def plain(text: str) -> str:
+    """Return the text as the model reads it: lower case, single spaces, broken Unicode as `?`."""
+    return " ".join(text.encode(errors="replace").decode().casefold().split())
+
+
+class PairReader:
+    """Cross-encoder that reads pairs one by one, so that a probability does not depend on other pairs.
+
+    The lesser text goes first, so the order of the arguments does not matter.
+    """
+
+    def __init__(self, weights: bytes) -> None:
+        """Open the model; raise `UnusableModel` if that fails."""
+        self._session: Any = open_session(weights)
+        self._tokenizer: Any = tokenizer()
+
+    def probability(self, a: str, b: str) -> float:
+        """Return the probability (0..1) that both have the same answer."""
+        import numpy as np
+
+        with forks.section():
+            encoded = self._tokenizer.encode(*sorted((plain(a), plain(b))))
+            if len(encoded.ids) > MAX_TOKENS:
+                return UNREAD
+            inputs = {
+                "input_ids": np.array([encoded.ids], dtype=np.int64),
+                "token_type_ids": np.array([encoded.type_ids], dtype=np.int64),
+            }
+            return float(self._session.run(None, inputs)[0][0])
 
 
 class MiniLMVerifier:

@@ -16,9 +16,8 @@ from msgspec import Struct
 from harness.core.reading_calibration import ReadingCalibration, sigmoid
 from harness.core.support import SupportProbabilities
 from harness.errors import ReaderError
-from harness.models.local.cross_encoder import MiniLMVerifier
+from harness.models.local.cross_encoder import MiniLMVerifier, plain
 from harness.models.local.onnx import UnusableModel, open_session, released_weights
-from harness.models.local.pair_reader import plain
 from harness.models.local.tokenizer import tokenizer
 from harness.storage import forks
 
@@ -113,7 +112,7 @@ class MiniLMReader:
         with forks.section():
             head = pieces.encode(plain(first), add_special_tokens=False).ids[:MAX_FIRST]
             body = pieces.encode(plain(second), add_special_tokens=False).ids
-        cls, sep = _special(pieces)
+        cls, sep = pieces.token_to_id("[CLS]"), pieces.token_to_id("[SEP]")
         room = MAX_TOKENS - _SPECIAL - len(head)
         for start in _starts(len(body), room):
             window = body[start : start + room]
@@ -131,10 +130,6 @@ def _starts(length: int, room: int) -> range:
         return range(1)
     step = room // 2
     return range(0, min(length - step, MAX_WINDOWS * step), step)
-
-
-def _special(pieces: Any) -> tuple[int, int]:
-    return pieces.token_to_id("[CLS]"), pieces.token_to_id("[SEP]")
 
 
 def _softmax(logits: Sequence[float]) -> list[float]:
