@@ -160,14 +160,22 @@ class OpenAICompatible:
     def _request(
         self, body: Mapping[str, Any], answer: StreamedAnswer, deadline: "Deadline", timeout: float
     ) -> Outcome:
-        from harness.models.remote.connection import FOREIGN, Endpoint, connected, failure_of, streamed
+        from openai import Stream
+
+        from harness.models.remote.connection import FOREIGN, Endpoint, client_of, failure_of
+        from harness.sources.http.transport import EndpointTransport
 
         endpoint = Endpoint(
             self.endpoint, self.name, self._key, self._key_variable, timeout, self._settings.total_timeout
         )
-        with connected(endpoint, deadline, max_bytes=_BYTES_PER_CHAR * self._settings.max_chars) as client:
-            try:
-                stream = streamed(client, body)
+        max_bytes = _BYTES_PER_CHAR * self._settings.max_chars
+        transport = EndpointTransport(self.endpoint, self._key, deadline, max_bytes, whole=False)
+        # openai's retries would ignore the deadline, and give up on a stream that breaks before the first word
+        with client_of(self.endpoint, transport, timeout=timeout, retries=0) as client:
+            try:  # `object`: openai does not check its own types
+                stream = client.post(
+                    "/chat/completions", cast_to=object, body=body, stream=True, stream_cls=Stream[object]
+                )
             except FOREIGN as error:
                 return failure_of(error, endpoint, deadline)
             end = StreamEnd()

@@ -6,15 +6,13 @@ threads and forked children share none, and closing it stops an answer that is n
 
 import email.utils
 import math
-from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
 
 import httpx2
 import msgspec
 import openai
 from msgspec import Struct
-from openai import OpenAI, Stream
+from openai import OpenAI
 
 from harness.errors import ModelError, ModelUnavailable
 from harness.models.remote.endpoint import ANONYMOUS, words_of
@@ -50,18 +48,8 @@ class FailedAttempt(Struct, frozen=True):
     refusal: str = ""
 
 
-def connected(endpoint: Endpoint, deadline: Deadline, max_bytes: int) -> OpenAI:
-    """Return a client of `endpoint`, to be closed, that reads at most `max_bytes` and nothing after `deadline`.
-
-    It does not retry: that would ignore the deadline and give up on a stream that breaks before the first
-    word.
-    """
-    transport = EndpointTransport(endpoint.address, endpoint.key, deadline, max_bytes, whole=False)
-    return client_of(endpoint.address, transport, timeout=endpoint.timeout, retries=0)
-
-
 def client_of(address: str, transport: EndpointTransport, *, timeout: float, retries: int) -> OpenAI:
-    """Return an openai client that takes no key, URL, header or proxy from the environment."""
+    """Return an openai client, to be closed, that takes no key, URL, header or proxy from the environment."""
     return OpenAI(
         **ANONYMOUS,
         base_url=address,
@@ -69,11 +57,6 @@ def client_of(address: str, transport: EndpointTransport, *, timeout: float, ret
         max_retries=retries,
         http_client=httpx2.Client(transport=transport, trust_env=False, follow_redirects=False),
     )
-
-
-def streamed(client: OpenAI, body: Mapping[str, Any]) -> Stream[object]:
-    """Request a completion; return its events as parsed JSON: openai does not check its own types."""
-    return client.post("/chat/completions", cast_to=object, body=body, stream=True, stream_cls=Stream[object])
 
 
 def failure_of(error: Exception, endpoint: Endpoint, deadline: Deadline) -> FailedAttempt:
