@@ -1,6 +1,5 @@
 """JSON values from outside: checked and limited before they are stored."""
 
-from collections.abc import Iterator
 from math import isfinite
 from typing import Any
 
@@ -19,7 +18,7 @@ def encoded(value: object, what: str = "the data", limit: int = MAX_PAYLOAD_BYTE
             character, lone surrogates), a number of more than 64 bits, more than `MAX_DEPTH` levels, or more than
             `limit` bytes.
     """
-    _check(value, what, limit)
+    _checked_size(value, what, limit)
     try:
         payload = canonical_json(value).encode()
     except TypeError as error:  # a whole number of more than 64 bits, a lone surrogate
@@ -54,34 +53,23 @@ def count_of(value: object) -> int:
     return len(value) if isinstance(value, (list, tuple)) else 1
 
 
-def _check(value: object, what: str, limit: int) -> None:
-    """Check a value without recursion, and only up to `limit` bytes: it may contain itself."""
-    size = 0
-    levels: list[Iterator[Any]] = [iter((value,))]
-    while levels:
-        for part in levels[-1]:
-            size += len(part) if type(part) is str else 2
-            if size > limit:
-                raise too_much(what, limit)
-            if isinstance(part, (list, tuple, dict)):
-                if len(levels) > MAX_DEPTH:
-                    raise InvalidInput(f"{what} has more than {MAX_DEPTH} levels; flatten it")
-                levels.append(_named(part) if isinstance(part, dict) else iter(part))
-                break
-            if reason := _objection(part):
-                raise InvalidInput(f"{what} cannot be stored: {reason}")
-        else:
-            levels.pop()
-
-
-class _NotText:
-    """The name of a member of an object, if it is not text."""
-
-
-def _named(value: dict[Any, Any]) -> Iterator[Any]:
-    for name, part in value.items():
-        yield name if type(name) is str else _NotText()
-        yield part
+def _checked_size(part: object, what: str, limit: int, size: int = 0, level: int = 1, *, name: bool = False) -> int:
+    """Return `size` and about that of a value, which may contain itself: it is checked only up to `limit` bytes."""
+    size += len(part) if type(part) is str else 2
+    if size > limit:
+        raise too_much(what, limit)
+    if name and type(part) is not str:
+        raise InvalidInput(f"{what} cannot be stored: the names in an object must be text")
+    if isinstance(part, (list, tuple, dict)):
+        if level > MAX_DEPTH:
+            raise InvalidInput(f"{what} has more than {MAX_DEPTH} levels; flatten it")
+        for each in part:
+            size = _checked_size(each, what, limit, size, level + 1, name=isinstance(part, dict))
+            if isinstance(part, dict):
+                size = _checked_size(part[each], what, limit, size, level + 1)
+    elif reason := _objection(part):
+        raise InvalidInput(f"{what} cannot be stored: {reason}")
+    return size
 
 
 def _objection(part: object) -> str:
@@ -92,6 +80,4 @@ def _objection(part: object) -> str:
         return "" if isfinite(part) else f"{part} is not a JSON number; use null"  # type: ignore[arg-type]
     if part is None or kind is int or kind is bool:
         return ""
-    if kind is _NotText:
-        return "the names in an object must be text"
     return f"a {kind.__name__} is not a JSON value; use text, numbers, lists and objects"
