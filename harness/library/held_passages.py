@@ -7,7 +7,7 @@ from typing import Annotated, Literal, TypeAlias
 
 import msgspec
 import orjson
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, structs
 
 from harness.core.chunking import in_context, passages
 from harness.core.entries import Entry
@@ -152,15 +152,11 @@ def passage_of(entry: Entry) -> HeldPassage | None:
         text=entry.text,
         url=entry.own.url,
         title=entry.own.title,
-        section=details.section,
-        position=details.position,
         source=entry.own.source,
         engine=entry.own.engine,
-        found_by=details.found_by,
-        knowledge=details.knowledge,
         fetched_at=entry.created_at,
         expires_at=entry.expires_at,
-        page_starts=details.page_starts,
+        **structs.asdict(details),
         language=primary_tag(entry.own.language or ""),
     )
 

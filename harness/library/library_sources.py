@@ -41,22 +41,19 @@ class LibraryOverview(Struct, frozen=True):
 
 def overview_of(rows: Iterable[Outline], now: float) -> LibraryOverview:
     """Count passages that have not expired at the time `now` (seconds since the epoch); `rows` are newest first."""
-    sources: dict[tuple[str, str], LibrarySource] = {}
+    newest: dict[tuple[str, str], Outline] = {}
     passages = Counter[tuple[str, str]]()
     days: dict[str, Counter[str]] = {}
     for row in rows:
         if is_expired(row.expires_at, now, row.created_at):
             continue
-        own = row.own
-        source = (own.url, own.source)
+        source = (row.own.url, row.own.source)
+        newest.setdefault(source, row)
         passages[source] += 1
-        if source not in sources:
-            sources[source] = LibrarySource(own.url, own.title, own.source, host_of(own.url), 0, row.created_at)
-        day = day_of(row.created_at)
-        days.setdefault(day, Counter())[own.source] += 1
+        days.setdefault(day_of(row.created_at), Counter())[row.own.source] += 1
     found = [
-        LibrarySource(each.url, each.title, each.kind, each.host, passages[source], each.read_at)
-        for source, each in sources.items()
+        LibrarySource(url, row.own.title, kind, host_of(url), passages[url, kind], row.created_at)
+        for (url, kind), row in newest.items()
     ]
     kinds, hosts = Counter[str](), Counter[str]()
     for each in found:
