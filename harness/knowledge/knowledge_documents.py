@@ -80,11 +80,6 @@ class WriteResult(Struct, frozen=True, kw_only=True):
         return {**msgspec.structs.asdict(self), "document": document}
 
 
-def encode(document: KnowledgeDocument) -> bytes:
-    """Return a document as the bytes in a row."""
-    return msgspec.json.encode(document)
-
-
 def decode(entry: Entry) -> KnowledgeDocument:
     """Return the document in a row.
 

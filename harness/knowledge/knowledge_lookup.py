@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Container, Iterator
+from itertools import islice
 from typing import Literal
 
 from msgspec import Struct
@@ -63,7 +64,7 @@ class KnowledgeLookup:
 
     def _by_meaning(self, query: str, criteria: Criteria, url_key: str, stale: list[str]) -> LookupResult:
         fitting: list[tuple[KnowledgeDocument, float]] = []
-        for document, similarity in self._candidates(query, criteria, url_key):
+        for document, similarity in islice(self._candidates(query, criteria, url_key), criteria.limit):
             verdict = criteria.check(document, self._rows.clock())
             if verdict == "fits":
                 fitting.append((document, similarity))
@@ -90,7 +91,6 @@ class KnowledgeLookup:
         """
         from harness.knowledge.matching import objection
 
-        count = 0
         for near in self._rows.nearest(query, NEAREST_PER_CANDIDATE * (criteria.limit + 2), at_least=self._floor):
             if url_key and near.entry.own.url_key == url_key:
                 continue
@@ -105,6 +105,3 @@ class KnowledgeLookup:
                 log.debug("%r does not answer %r: %s", document.title, query, why)
                 continue
             yield document, near.similarity
-            count += 1
-            if count == criteria.limit:
-                return

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+import msgspec
 from msgspec.structs import replace
 
 from harness.core.entries import Entry, Neighbour
@@ -18,8 +19,8 @@ from harness.errors import (
     StoreError,
 )
 from harness.knowledge import knowledge_checks as checks
-from harness.knowledge.knowledge_documents import KnowledgeDocument, decode, encode
-from harness.ports import Embedder, Store, Vectors
+from harness.knowledge.knowledge_documents import KnowledgeDocument, decode
+from harness.ports import Embedder, Store
 
 log = logging.getLogger(__name__)
 
@@ -52,15 +53,6 @@ class KnowledgeRows:
         """Return the rows with this URL key: at most one, unless another program wrote them."""
         return self.store.listings.find(KNOWLEDGE, self.tenant, {"url_key": url_key})
 
-    def vector(self, text: str) -> Vectors:
-        """Return the vector of a text.
-
-        Raises:
-            EmbeddingError: embedding failed.
-        """
-        vector: Vectors = self.embedder.embed([text])[0]
-        return vector
-
     def nearest(self, query: str, k: int, *, at_least: float) -> list[Neighbour]:
         """Return up to `k` rows with the nearest titles, expired or not, of a similarity of `at_least` (0..1).
 
@@ -73,7 +65,7 @@ class KnowledgeRows:
                 KNOWLEDGE,
                 self.tenant,
                 (),
-                self.vector(query),
+                self.embedder.embed([query])[0],
                 embedder=self.embedder.id,
                 k=k,
                 now=EVER,
@@ -88,13 +80,13 @@ class KnowledgeRows:
         """Return the row of a document, with a vector of its title unless embedding fails."""
         embedding: bytes | None = None
         try:
-            embedding = self.vector(document.title).tobytes()
+            embedding = self.embedder.embed([document.title])[0].tobytes()
         except EmbeddingError as error:
             log.warning("%r is stored, but only its URL finds it until it has a vector: %s", document.title, error)
         return Entry(
             document.id,
             document.title,
-            encode(document),
+            msgspec.json.encode(document),
             document.created_at,
             document.expires_at,
             document.updated_at,

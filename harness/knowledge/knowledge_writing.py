@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, TypedDict
 from uuid import uuid4
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -14,7 +15,7 @@ from harness.core.entries import Entry
 from harness.core.tables import KNOWLEDGE, KNOWLEDGE_HISTORY, KnowledgeHistoryColumns
 from harness.errors import InvalidInput, StoreBusy
 from harness.knowledge import knowledge_checks as checks
-from harness.knowledge.knowledge_documents import KnowledgeDocument, WriteResult, decode, encode
+from harness.knowledge.knowledge_documents import KnowledgeDocument, WriteResult, decode
 from harness.knowledge.knowledge_rows import KnowledgeRows
 
 log = logging.getLogger(__name__)
@@ -163,7 +164,7 @@ class KnowledgeWriter:
         previous = Entry(
             f"{present.id}@{present.version}",
             present.title,
-            encode(present),
+            msgspec.json.encode(present),
             present.created_at,
             present.expires_at,
             present.updated_at,
