@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from harness.core.equivalence import Rule, promised
 from harness.errors import VerifierError
-from harness.models.local.onnx import UnusableModel, open_session, released_weights
+from harness.models.local.onnx import UnusableModel, open_session, output_of, released_weights
 from harness.models.local.tokenizer import tokenizer
 from harness.storage import forks
 
@@ -57,17 +57,11 @@ class PairReader:
 
     def probability(self, a: str, b: str) -> float:
         """Return the probability (0..1) that both have the same answer."""
-        import numpy as np
-
         with forks.section():
             encoded = self._tokenizer.encode(*sorted((plain(a), plain(b))))
             if len(encoded.ids) > MAX_TOKENS:
                 return UNREAD
-            inputs = {
-                "input_ids": np.array([encoded.ids], dtype=np.int64),
-                "token_type_ids": np.array([encoded.type_ids], dtype=np.int64),
-            }
-            return float(self._session.run(None, inputs)[0][0])
+            return float(output_of(self._session, input_ids=encoded.ids, token_type_ids=encoded.type_ids))
 
 
 class MiniLMVerifier:

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from harness.errors import EmbeddingError
-from harness.models.local.onnx import UnusableModel, digest, open_session
+from harness.models.local.onnx import UnusableModel, digest, open_session, output_of
 from harness.models.local.tokenizer import tokenizer as new_tokenizer
 from harness.ports import Vectors
 from harness.storage import forks
@@ -46,12 +46,9 @@ class MiniLM:
                     encoded = tokenizer.encode(text)
                 except TypeError as error:
                     raise EmbeddingError("a text contains a lone surrogate (broken Unicode); re-encode it") from error
-                inputs = {
-                    "input_ids": np.array([encoded.ids], dtype=np.int64),
-                    "attention_mask": np.array([encoded.attention_mask], dtype=np.int64),
-                    "token_type_ids": np.array([encoded.type_ids], dtype=np.int64),
-                }
-                mean = session.run(None, inputs)[0][0].mean(axis=0)
+                mask, types = encoded.attention_mask, encoded.type_ids
+                vectors = output_of(session, input_ids=encoded.ids, attention_mask=mask, token_type_ids=types)
+                mean = vectors.mean(axis=0)
             unit: Vectors = (mean / np.linalg.norm(mean)).astype(np.float32)
             return unit
 
@@ -77,9 +74,7 @@ def _length(tokenizer: Any, text: str) -> int:
         return len(tokenizer.encode(text, add_special_tokens=False))
 
 
-@cache
-def _counter() -> Any:
-    return new_tokenizer()
+_counter = cache(new_tokenizer)
 
 
 @cache

@@ -5,6 +5,7 @@ but English. It runs on NumPy: no torch, no download, no network.
 import threading
 from collections.abc import Sequence
 from functools import cache
+from itertools import compress
 from pathlib import Path
 from typing import Any
 from unicodedata import normalize
@@ -71,8 +72,8 @@ class Multilingual:
 
         is_other = np.array([foreign_language(text) in LANGUAGES for text in texts], bool)
         vectors = np.zeros((len(texts), self.dimension), np.float32)
-        vectors[~is_other, : MiniLM.dimension] = self._english.embed(_chosen(texts, ~is_other))
-        vectors[is_other, MiniLM.dimension :] = self._other.embed(_chosen(texts, is_other))
+        vectors[~is_other, : MiniLM.dimension] = self._english.embed(list(compress(texts, ~is_other)))
+        vectors[is_other, MiniLM.dimension :] = self._other.embed(list(compress(texts, is_other)))
         return vectors
 
     def embed_across(self, texts: Sequence[str]) -> Vectors:
@@ -89,10 +90,6 @@ class Multilingual:
 def is_installed() -> bool:
     """Return whether the extra `[multilingual]` is installed, without loading it."""
     return extras.is_installed("multilingual")
-
-
-def _chosen(texts: Sequence[str], which: Any) -> list[str]:
-    return [text for text, chosen in zip(texts, which.tolist(), strict=True) if chosen]
 
 
 def _vector(text: str) -> Vectors:

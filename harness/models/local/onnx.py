@@ -1,6 +1,7 @@
 """onnxruntime sessions for the local models: on the CPU, in one thread."""
 
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,3 +44,10 @@ def open_session(weights: bytes) -> Any:
         return onnxruntime.InferenceSession(weights, options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime's own exceptions share no base class
         raise UnusableModel(str(error)) from error
+
+
+def output_of(session: Any, **inputs: Sequence[int]) -> Any:
+    """Return the first output of a model for one text or pair, as an array; `inputs` are numbers for each token."""
+    import numpy as np
+
+    return session.run(None, {name: np.array([each], dtype=np.int64) for name, each in inputs.items()})[0][0]

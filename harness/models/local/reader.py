@@ -17,7 +17,7 @@ from harness.core.reading_calibration import ReadingCalibration, sigmoid
 from harness.core.support import SupportProbabilities
 from harness.errors import ReaderError
 from harness.models.local.cross_encoder import MiniLMVerifier, plain
-from harness.models.local.onnx import UnusableModel, open_session, released_weights
+from harness.models.local.onnx import UnusableModel, open_session, output_of, released_weights
 from harness.models.local.tokenizer import tokenizer
 from harness.storage import forks
 
@@ -103,8 +103,6 @@ class MiniLMReader:
 
     def _logits(self, first: str, second: str) -> Iterator[Sequence[float]]:
         """Yield the logits for each window of `second`."""
-        import numpy as np
-
         if self.id != _shipped_id():
             raise ReaderError(f"the run was read by {self.id}, which is not installed; ask its question again")
         with self._loading, forks.section():
@@ -118,9 +116,8 @@ class MiniLMReader:
             window = body[start : start + room]
             ids = [cls, *head, sep, *window, sep]
             types = [0] * (len(head) + 2) + [1] * (len(window) + 1)
-            inputs = {"input_ids": np.array([ids], dtype=np.int64), "token_type_ids": np.array([types], dtype=np.int64)}
             with forks.section():
-                found: Sequence[float] = session.run(None, inputs)[0][0].tolist()
+                found: Sequence[float] = output_of(session, input_ids=ids, token_type_ids=types).tolist()
             yield found
 
 
