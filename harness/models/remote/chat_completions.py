@@ -135,7 +135,8 @@ class OpenAICompatible:
         deadline, waiting = Deadline(settings.total_timeout), Deadline(settings.max_wait)
         attempt = 0
         while True:
-            answer = StreamedAnswer(on_text, settings.max_chars, settings.max_tokens, hold=self._hold(on_text))
+            hold = None if on_text is None or self._begins_in_thought else HELD_BACK
+            answer = StreamedAnswer(on_text, settings.max_chars, settings.max_tokens, hold=hold)
             form = self._format
             body = form.body(self.name, messages, self.parameters, schema)
             outcome = self._request(body, answer, deadline, min(settings.timeout, waiting.left))
@@ -153,9 +154,6 @@ class OpenAICompatible:
                 raise outcome.error from None  # the cause may quote what the endpoint said about the key
             time.sleep(wait)
             attempt += 1
-
-    def _hold(self, on_text: Callable[[str], None] | None) -> int | None:
-        return None if on_text is None or self._begins_in_thought else HELD_BACK
 
     def _request(
         self, body: Mapping[str, Any], answer: StreamedAnswer, deadline: "Deadline", timeout: float

@@ -69,11 +69,8 @@ def _schema_name(schema: Mapping[str, Any]) -> str:
 
 def _with_schema(messages: Sequence[Message], schema: Mapping[str, Any]) -> list[Message]:
     """Put the schema into the first system message: many models' templates allow no second one."""
-    wanted = f"Answer with one JSON value and nothing else. It must fit this JSON schema:\n{_json(schema)}"
+    instruction = "Answer with one JSON value and nothing else. It must fit this JSON schema:"
+    wanted = f"{instruction}\n{msgspec.json.encode(schema).decode()}"
     if messages and messages[0]["role"] == "system":
         return [Message(role="system", content=f"{messages[0]['content']}\n\n{wanted}"), *messages[1:]]
     return [Message(role="system", content=wanted), *messages]
-
-
-def _json(schema: Mapping[str, Any]) -> str:
-    return msgspec.json.encode(schema).decode()
