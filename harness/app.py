@@ -242,12 +242,18 @@ class App:
         """Every passage that the user's tenant has read."""
         from harness.library import Library, LibraryPolicy
 
+        settings = self.settings
         return Library(
             self.store,
             self.models.embedder,
             tenant=self.identity.tenant,
-            policy=LibraryPolicy.of(self.settings, writes=self.cache.policy.write),
-            reader=self.models.reader if self.settings.reading else None,
+            policy=LibraryPolicy(
+                ttl=settings.library_ttl,
+                volatile_ttl=settings.volatile_ttl,
+                max_mb=settings.library_max_mb,
+                writes=self.cache.policy.write,
+            ),
+            reader=self.models.reader if settings.reading else None,
             rarity=rarity,
             clock=self._clock,
             detector=self.models.language_detector,

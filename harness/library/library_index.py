@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import Self
 
 import orjson
 from msgspec import Struct
@@ -18,7 +17,6 @@ from harness.core.tables import EVIDENCE, LIBRARY, READ, EvidenceColumns, librar
 from harness.errors import EmbeddingError
 from harness.library.held_passages import ReadDocument, documents_in, rows_of
 from harness.ports import Embedder, LanguageDetector, Progress, Store, silent
-from harness.settings import Settings
 
 log = logging.getLogger(__name__)
 
@@ -50,16 +48,6 @@ class LibraryPolicy(Struct, frozen=True, kw_only=True):
     volatile_ttl: float = HOUR
     max_mb: float = 2_000
     writes: bool = True
-
-    @classmethod
-    def of(cls, settings: Settings, *, writes: bool) -> Self:
-        """Return the policy that settings make."""
-        return cls(
-            ttl=settings.library_ttl,
-            volatile_ttl=settings.volatile_ttl,
-            max_mb=settings.library_max_mb,
-            writes=writes,
-        )
 
 
 @dataclass(eq=False, repr=False)
