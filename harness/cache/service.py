@@ -54,7 +54,6 @@ class Cache:
         counted_with: tuple[Tallies, Hashable] | None = None,
     ) -> None:
         tallies, user = counted_with or (Tallies(), None)
-        counted = (user, policy.write)
         self._assemble(
             CacheContext(
                 store=store,
@@ -65,13 +64,13 @@ class Cache:
                 semantics=semantics,
                 auditor=auditor,
                 run=RunUsage(),
-                tally=tallies.tally(counted),
+                tally=tallies.tally((user, policy.write)),
                 tallies=tallies,
                 flights=SingleFlight(store, policy.turn_wait),
                 logged=set(),
             )
         )
-        tallies.stored_by(counted, self.usage)
+        self._context.tally.stored_by = self.usage
 
     def _assemble(self, context: CacheContext) -> None:
         self._context = context

@@ -75,10 +75,6 @@ class RunUsage(Struct):
             self.uses.append(Use(table, asked, "", "failed", error=error))
 
 
-def ignore(_counted: Mapping[str, int]) -> None:
-    """Do nothing with the counts of answers."""
-
-
 class UsageDetails(Struct, frozen=True):
     """Sources of answers, and reasons why the cache did not answer. `sources` counts answers by day (YYYY-MM-DD), then
     by table and engine (or reader, model, tool), then by outcome. `reused` counts the answers that a row gave, by table
@@ -91,10 +87,13 @@ class UsageDetails(Struct, frozen=True):
 
 
 class Tally:
-    """Answers that are not stored yet, in `happened`; appending there is atomic, and takes 60 ns of every hit."""
+    """Answers that are not stored yet, in `happened`; appending there is atomic, and takes 60 ns of every hit.
+    `stored_by` are the counts of the cache that stores them.
+    """
 
     def __init__(self) -> None:
         self.happened: list[Event] = []
+        self.stored_by: UsageCounts | None = None
         self._lock = threading.Lock()
         reset_in_child(self)
 
@@ -115,9 +114,9 @@ class Tallies:
     """Tallies of a program: caches that are opened for one request each share one, and store it later. Thread-safe."""
 
     def __init__(self) -> None:
-        self.on_answers: Callable[[Mapping[str, int]], None] = ignore
+        self.on_answers: Callable[[Mapping[str, int]], object] = lambda _counted: None
         """Gets the number of answers of each kind whenever they are stored."""
-        self._shared: dict[Hashable, tuple[Tally, UsageCounts | None]] = {}
+        self._shared: dict[Hashable, Tally] = {}
         self._lock = threading.Lock()
         reset_in_child(self)
 
@@ -128,17 +127,12 @@ class Tallies:
     def tally(self, key: Hashable) -> Tally:
         """Return the tally of all caches that may store their counts in the same place, which `key` names."""
         with self._lock:
-            return self._shared.setdefault(key, (Tally(), None))[0]
-
-    def stored_by(self, key: Hashable, usage: "UsageCounts") -> None:
-        """Let `usage` store the tally of `key`."""
-        with self._lock:
-            self._shared[key] = (self._shared[key][0], usage)
+            return self._shared.setdefault(key, Tally())
 
     def flush(self) -> None:
         """Store all counts so far."""
         with self._lock:
-            usages = [usage for _, usage in self._shared.values() if usage is not None]
+            usages = [tally.stored_by for tally in self._shared.values() if tally.stored_by is not None]
         for usage in usages:
             usage.flush()
 

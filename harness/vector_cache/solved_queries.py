@@ -18,11 +18,6 @@ from harness.vector_cache.vector_rows import VectorRows, loaded
 log = logging.getLogger(__name__)
 
 
-def accept_any(_query: str, _similarity: float) -> bool:
-    """Accept every candidate."""
-    return True
-
-
 class QueryHit(Struct, frozen=True):
     """A stored answer to a query with the same meaning: its payload, its query, the similarity of both (0..1), and the
     age of the answer in seconds.
@@ -69,7 +64,7 @@ class SolvedQueries:
         query: str,
         *,
         candidates: int = 3,
-        accept: Callable[[str, float], bool] = accept_any,
+        accept: Callable[[str, float], bool] = lambda _query, _similarity: True,
         same_only: bool = False,
     ) -> QueryHit | None:
         """Return the nearest valid answer among the `candidates` nearest queries, or `None`.
