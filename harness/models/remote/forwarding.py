@@ -1,6 +1,7 @@
 """Requests of other programs, forwarded to an OpenAI-compatible endpoint."""
 
 import logging
+import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -21,7 +22,7 @@ MAX_ANSWER = 8 * 2**20
 MAX_WORD = 100
 END = "[DONE]"
 """Data of the last event of a stream."""
-_MAX_WAIT_DIGITS = 5
+_SECONDS = re.compile("[0-9]{1,5}")
 
 
 class ForwardingEndpoint:
@@ -82,7 +83,8 @@ class ForwardingEndpoint:
                 if event.data.strip() == END:
                     break
                 if event.data:
-                    chunks.append(self._chunk(event.data))
+                    found = self._object(event.data)
+                    chunks.append(orjson.dumps(found).decode() if "\n" in event.data else event.data)  # on one line
                     on_chunk(chunks[-1])
             return chunks
 
@@ -118,11 +120,6 @@ class ForwardingEndpoint:
             log.warning("%s: %s", self.address, error)
             raise
 
-    def _chunk(self, data: str) -> str:
-        """Return the data of an event as JSON on one line."""
-        chunk = self._object(data)
-        return orjson.dumps(chunk).decode() if "\n" in data else data
-
     def _object(self, body: bytes | str) -> dict[str, Any]:
         try:
             found = orjson.loads(body)
@@ -145,20 +142,13 @@ class ForwardingEndpoint:
         if isinstance(error, dict):
             error = error.get("error") or error
         if status in {401, 403}:
-            problem = (
-                f"refuses the key of this server: {words_of(error, self._key)}; check"
-                if self._key
-                else "needs a key; set"
-            )
+            problem = "needs a key; set"
+            if self._key:
+                problem = f"refuses the key of this server: {words_of(error, self._key)}; check"
             return ModelError(f"the model endpoint {problem} {self._key_variable}")
         if status < 400:
             return ModelError(f"the model endpoint redirects (HTTP {status}); set the final URL")
-        wait = (
-            int(retry_after)
-            if retry_after.isascii() and retry_after.isdigit() and len(retry_after) <= _MAX_WAIT_DIGITS
-            else None
-        )
-        return self._refused(status, error, wait)
+        return self._refused(status, error, int(retry_after) if _SECONDS.fullmatch(retry_after) else None)
 
     def _refused(self, status: int, error: object, wait: int | None = None) -> ModelRefused:
         fields = error if isinstance(error, dict) else {}

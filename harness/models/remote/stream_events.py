@@ -36,14 +36,13 @@ class CompletionChunk(Struct):
         return (delta.content if delta else None) or ""
 
 
-class StreamEnd:
+class StreamEnd(Struct):
     """Number of events so far, reason of the end ("" before it), and token counts."""
 
-    def __init__(self) -> None:
-        self.chunks = 0
-        self.reason = ""
-        self.prompt_tokens = 0
-        self.completion_tokens = 0
+    chunks: int = 0
+    reason: str = ""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
 
     def note(self, chunk: CompletionChunk) -> None:
         """Add an event."""
