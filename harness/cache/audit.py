@@ -15,7 +15,7 @@ from typing import Any
 from msgspec import Struct
 
 from harness.core.audits import Audit, addresses, overlap
-from harness.core.calibration import Interval, interval
+from harness.core.calibration import Interval
 from harness.core.entries import Hit
 from harness.errors import InvalidInput
 from harness.storage.forks import reset_in_child
@@ -39,12 +39,6 @@ class Audited(Struct, frozen=True):
     agreeing: int
     disagreeing: int
     wrong: Interval
-
-
-def summary_of(agreeing: int, disagreeing: int) -> Audited:
-    """Return the summary of so many pairs that agreed and disagreed."""
-    total = agreeing + disagreeing
-    return Audited(total, agreeing, disagreeing, interval(disagreeing, total))
 
 
 def labelled_pair(audit: Audit) -> dict[str, object]:

@@ -18,9 +18,12 @@ class AuditRecords(CachePart):
 
     def summary(self) -> "Audited":
         """Return how many pairs were audited, and what share of them disagreed."""
-        from harness.cache.audit import summary_of
+        from harness.cache.audit import Audited
+        from harness.core.calibration import interval
 
-        return summary_of(*self._store.audits.count(self._tenant))
+        agreeing, disagreeing = self._store.audits.count(self._tenant)
+        total = agreeing + disagreeing
+        return Audited(total, agreeing, disagreeing, interval(disagreeing, total))
 
     def restore(self, audit: Audit) -> bool:
         """Store an imported outcome, unless the pair has a newer one, or one that disagrees; return whether it was."""
