@@ -276,7 +276,7 @@ class Lookup:
         except Exception as error:
             if request.may_share(error):
                 subject = request.subject or repr(shorten(request.text, MAX_SHOWN))
-                self._unanswered.put_failure(request, error_code_message(error, subject))
+                self._unanswered.put(request, error_code_message(error, subject))
             raise
         if isinstance(made, Uncached):
             message = f"a result of {request.function} is returned but not cached: {made.reason}"

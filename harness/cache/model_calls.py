@@ -268,9 +268,9 @@ class EmbeddingCache(CachePart):
             return hits if len(hits) == len(missing) else None
 
         name = f"{self._context.tenant} embeddings {digest_of(sorted(missing))}"
+        computed: Mapping[str, EmbeddedText]
         computed, _ = self._context.flights.run(name, stored_meanwhile, embed)
-        found: Mapping[str, EmbeddedText] = computed
-        return found
+        return computed
 
 
 def _is_outage(error: Exception) -> bool:

@@ -54,6 +54,5 @@ class RunRecords(CachePart):
 
     def all(self) -> list[Entry]:
         """Return the rows of all runs, newest first: `key` is the id, `text` the question, `payload` the record."""
-        return sorted(self._store.listings.scan(RUNS, self._tenant), key=lambda entry: (entry.created_at, entry.key))[
-            ::-1
-        ]
+        found = self._store.listings.scan(RUNS, self._tenant)
+        return sorted(found, key=lambda entry: (entry.created_at, entry.key), reverse=True)

@@ -32,17 +32,14 @@ class Unanswered:
         self._clock = context.clock
         self._policy = context.policy
 
-    def put_failure(self, request: LookupRequest[Any], reason: Mapping[str, Any]) -> None:
-        """Store code and message of an error for processes that wait for it."""
-        self._put(request, reason, FAILURE_SECONDS)
-
     def put_empty(self, request: LookupRequest[Any], value: Any) -> Entry:
         """Store an empty result, if the policy allows; return its row."""
         reason = _EMPTY_LIST if value == [] else {**_EMPTY_LIST, "value": value}
         ttl = max(self._policy.negative_ttl, FAILURE_SECONDS) if request.remembers_empty else FAILURE_SECONDS
-        return self._put(request, reason, ttl)
+        return self.put(request, reason, ttl)
 
-    def _put(self, request: LookupRequest[Any], reason: Mapping[str, Any], ttl: float) -> Entry:
+    def put(self, request: LookupRequest[Any], reason: Mapping[str, Any], ttl: float = FAILURE_SECONDS) -> Entry:
+        """Store code and message of an error for processes that wait for it, or another reason; return the row."""
         now = self._clock()
         payload = orjson.dumps(reason)
         key, own = request.unanswered_row
