@@ -5,7 +5,7 @@ from collections.abc import Callable, Container, Iterator
 from itertools import islice
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from harness.core.freshness import is_expired
 from harness.errors import StoreCorrupt
@@ -70,20 +70,13 @@ class KnowledgeLookup:
                 fitting.append((document, similarity))
             elif verdict == "stale":
                 stale.append(document.id)
-        stale_id = stale[0] if stale else None
+        missed = LookupResult(hit=False, stale_exists=bool(stale), stale_id=stale[0] if stale else None)
         if not fitting:
             log.info("%s %r", "stale" if stale else "miss", query)
-            return LookupResult(hit=False, stale_exists=bool(stale), stale_id=stale_id)
+            return missed
         document, similarity = max(fitting, key=lambda each: (each[0].confidence, each[1], each[0].updated_at))
         log.info("hit %r by meaning: %r (%.2f)", query, document.title, similarity)
-        return LookupResult(
-            hit=True,
-            document=document,
-            stale_exists=bool(stale),
-            stale_id=stale_id,
-            found="meaning",
-            similarity=similarity,
-        )
+        return structs.replace(missed, hit=True, document=document, found="meaning", similarity=similarity)
 
     def _candidates(self, query: str, criteria: Criteria, url_key: str) -> Iterator[tuple[KnowledgeDocument, float]]:
         """Yield the nearest documents that pass guards, floor and tags, with their similarity, nearest first; without
