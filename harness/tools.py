@@ -25,6 +25,7 @@ from harness.app import App
 from harness.cache import Answer, Cache
 from harness.cache.async_flight import Await, Flights, in_a_thread
 from harness.cache.json_values import encoded
+from harness.cache.lookup_request import MAX_TEXT
 from harness.cache.script_api import function_name
 from harness.core.entries import Hit
 from harness.core.freshness import HOUR, checked_ttl, seconds_of
@@ -37,9 +38,6 @@ from harness.storage.forks import free_in_child
 P = ParamSpec("P")
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
-
-MAX_SHOWN = 1_000
-"""Characters of long arguments in the row; the key is made from all of them."""
 
 
 class CachedTool(Protocol[P, T_co]):
@@ -140,7 +138,7 @@ class _Tool:
         text = encoded(arguments, f"an argument of {self.name}").decode()
         if len(text) <= MAX_QUERY_CHARS:
             return _Call(text, arguments, run)
-        digest, shown = sha256(text.encode()).hexdigest(), shorten(text, MAX_SHOWN)
+        digest, shown = sha256(text.encode()).hexdigest(), shorten(text, MAX_TEXT)
         return _Call(encoded({"arguments": shown, "sha256": digest}).decode(), {}, run)
 
     def answer(self, cache: Cache, call: _Call, compute: Callable[[], Any]) -> Answer[Any]:

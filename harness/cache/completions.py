@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from harness.cache.context import CachePart
 from harness.cache.lookup import Answer
-from harness.cache.lookup_request import StructRequest
+from harness.cache.lookup_request import MAX_TEXT, StructRequest
 from harness.core.freshness import DAY, checked_ttl
 from harness.core.keys import completion_key
 from harness.core.tables import COMPLETIONS, CompletionColumns
@@ -15,8 +15,6 @@ from harness.errors import ModelError
 from harness.ports import Completion, LanguageModel, Message
 
 COMPLETION_TTL = 30 * DAY
-MAX_TEXT = 1_000
-"""Characters of a prompt in the row; the key is made from all of them."""
 
 
 class CompletionRequest(StructRequest[Completion], frozen=True, kw_only=True, gc=False):

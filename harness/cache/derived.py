@@ -8,7 +8,7 @@ from typing import ClassVar, TypeVar
 import msgspec
 
 from harness.cache.context import CachePart
-from harness.cache.lookup_request import UNREADABLE, StructRequest
+from harness.cache.lookup_request import MAX_TEXT, UNREADABLE, StructRequest
 from harness.core.entries import Hit, Miss
 from harness.core.tables import EVIDENCE, EvidenceColumns
 from harness.core.text import shorten
@@ -16,9 +16,6 @@ from harness.errors import InvalidInput, StoreError
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
-
-MAX_TEXT = 1_000
-"""Characters of a question in the row; the key is made from all of them."""
 
 
 class DerivedRequest(StructRequest[T], frozen=True, kw_only=True, gc=False):

@@ -83,7 +83,9 @@ class _Converter:
         if kind is str or kind is int or kind is bool or value is None:
             return value
         if kind is float:
-            return _finite(value)
+            if not isfinite(value):
+                raise InvalidInput(f"{value} is not a JSON number; use None")
+            return value
         if depth > MAX_DEPTH:
             raise InvalidInput(f"it has more than {MAX_DEPTH} levels; flatten it")
         if kind is dict or (kind is not list and isinstance(value, Mapping)):  # `is`: these two are the most common
@@ -96,12 +98,6 @@ class _Converter:
         if not isinstance(name, str):
             raise InvalidInput(f"a dict has a key that is not text but {type(name).__name__}; use text keys")
         return str(self.form(name, MAX_DEPTH))
-
-
-def _finite(number: float) -> float:
-    if not isfinite(number):
-        raise InvalidInput(f"{number} is not a JSON number; use None")
-    return number
 
 
 def _simpler(value: Any) -> Any:

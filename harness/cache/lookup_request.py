@@ -17,6 +17,8 @@ from harness.errors import HarnessError, InvalidInput
 T = TypeVar("T")
 
 UNREADABLE = "unreadable"
+MAX_TEXT = 1_000
+"""Characters of a prompt, a question or arguments in a row; the key is made from all of them."""
 MAX_SHOWN = 300
 """Characters of a request that a message repeats."""
 

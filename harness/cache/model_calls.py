@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 
 from msgspec import Struct
 
-from harness.cache.completions import COMPLETION_TTL, MAX_TEXT
+from harness.cache.completions import COMPLETION_TTL
 from harness.cache.context import CachePart
 from harness.cache.json_form import Made, Uncached
 from harness.cache.lookup import Answer
-from harness.cache.lookup_request import UNREADABLE, LookupRequest, StructRequest
+from harness.cache.lookup_request import MAX_TEXT, UNREADABLE, LookupRequest, StructRequest
 from harness.core.chat_answers import (
     UNFINISHED_STREAM,
     ChatAnswer,
