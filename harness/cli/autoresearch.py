@@ -12,13 +12,12 @@ from msgspec import to_builtins
 from harness.cli import completion
 from harness.cli.autoresearch_estimate import estimates, usual_seconds
 from harness.cli.autoresearch_options import BudgetOptions, CodeOptions, LoopOptions, RunnerOptions, SourceOptions
-from harness.cli.autoresearch_output import as_json as journal_as_json
 from harness.cli.autoresearch_output import confirmation_line, experiment_line, floor_line, print_journal
 from harness.cli.autoresearch_plan import checkout, plan, proposer_for, task_names
 from harness.cli.command_session import Session, with_session
 from harness.cli.groups import group
 from harness.cli.options import JsonOption, TasksDirOption, TasksOption
-from harness.cli.output import print_json
+from harness.cli.output import print_result
 from harness.cli.terminal.progress import ProgressBars
 from harness.errors import InvalidInput
 
@@ -125,10 +124,7 @@ def autoresearch(
                 session.note(line)
             _run_loop(session, loop, bars)
     journal = read_journal(folder)
-    if as_json:
-        print_json(journal_as_json(journal))
-    else:
-        print_journal(journal)
+    print_journal(journal, as_json=as_json)
     session.note(f"ended: {loop.ended}; the best settings are in {folder}/best.yaml, for --config")
 
 
@@ -155,10 +151,7 @@ def report(
     if png is not None:
         write_png(journal.experiments, png)
         session.note(f"drew {png}")
-    if as_json:
-        print_json(journal_as_json(journal))
-        return
-    print_journal(journal)
+    print_journal(journal, as_json=as_json)
 
 
 @commands.command()
@@ -200,10 +193,7 @@ def confirm(
                 roots = first.root, kept.root
             run = opened.enter_context(_runner(runner, code))
             found = confirmed(journal, further, settings, run, trials=roots, progress=bars)
-    if as_json:
-        print_json(to_builtins(found))
-    else:
-        typer.echo(confirmation_line(found))
+    print_result(to_builtins(found), confirmation_line(found), as_json=as_json)
 
 
 @commands.command()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 from msgspec import to_builtins
 
-from harness.cli.output import wrapped
+from harness.cli.output import print_json, wrapped
 from harness.cli.tables import Column, print_table
 
 if TYPE_CHECKING:
@@ -38,8 +38,13 @@ def confirmation_line(found: "Confirmation") -> str:
     return f"{state}: {'; '.join(found.reasons)}"
 
 
-def print_journal(journal: "Journal") -> None:
+def print_journal(journal: "Journal", *, as_json: bool) -> None:
     """Print the experiments of a loop, the chart if the extra `[charts]` is installed, and what they show."""
+    if as_json:
+        names = ("noise_floor", "experiments", "best", "confirmations")
+        values = {name: to_builtins(getattr(journal, name)) for name in names}
+        print_json({"id": journal.begun.id, **values, "confirmed": journal.is_confirmed})
+        return
     from harness_evals.charts import terminal_chart
     from harness_evals.journal import COLUMNS, row_of
 
@@ -100,15 +105,3 @@ def findings(journal: "Journal") -> list[str]:
 
 def _number(experiment: "Experiment") -> str:
     return f"{experiment.number} (unconfirmed)" if experiment.status == "unconfirmed" else str(experiment.number)
-
-
-def as_json(journal: "Journal") -> dict[str, object]:
-    """Return a loop as plain values."""
-    return {
-        "id": journal.begun.id,
-        "noise_floor": to_builtins(journal.noise_floor),
-        "experiments": to_builtins(journal.experiments),
-        "best": to_builtins(journal.best),
-        "confirmations": to_builtins(journal.confirmations),
-        "confirmed": journal.is_confirmed,
-    }

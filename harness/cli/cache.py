@@ -9,7 +9,7 @@ from harness.cache.usage import CALL_SAVED, CALLED
 from harness.cli import completion
 from harness.cli.command_session import Session, with_session
 from harness.cli.options import DryRunOption, JsonOption, Options, OriginOption, YesOption, duration
-from harness.cli.output import consent, print_json
+from harness.cli.output import consent, print_json, print_result
 from harness.cli.tables import Column, print_table
 from harness.cli.terminal import ExitCode
 from harness.core.freshness import TOOL_TTL_HOURS
@@ -180,12 +180,10 @@ def clear(
         else:
             consent(f"Delete {count:,} entries in {app.databases.place}?", yes=yes)
             deleted = cache.maintenance.clear() if select.everything else cache.maintenance.delete(selected)
-    if as_json:
-        print_json({"selected": count, "deleted": deleted})
-    else:
-        typer.echo(f"would delete {count:,} entries" if dry_run else f"deleted {sum(deleted.values()):,} entries")
-        if select.kind == "all" and not dry_run:
-            session.note("records and reports of researches stay; --kind runs deletes them")
+    line = f"would delete {count:,} entries" if dry_run else f"deleted {sum(deleted.values()):,} entries"
+    print_result({"selected": count, "deleted": deleted}, line, as_json=as_json)
+    if select.kind == "all" and not dry_run and not as_json:
+        session.note("records and reports of researches stay; --kind runs deletes them")
 
 
 def _clear_audits(session: Session, select: SelectOptions, *, dry_run: bool, yes: bool, as_json: bool) -> None:
@@ -200,10 +198,8 @@ def _clear_audits(session: Session, select: SelectOptions, *, dry_run: bool, yes
         if count and not dry_run:
             consent(f"Delete the audits of {count:,} pairs in {app.databases.place}?", yes=yes)
             deleted = app.cache.audits.clear()
-    if as_json:
-        print_json({"selected": count, "deleted": {AUDITS: deleted}})
-    else:
-        typer.echo(f"would delete {count:,} audits" if dry_run else f"deleted {deleted:,} audits")
+    line = f"would delete {count:,} audits" if dry_run else f"deleted {deleted:,} audits"
+    print_result({"selected": count, "deleted": {AUDITS: deleted}}, line, as_json=as_json)
 
 
 def _print_selected(entries: "list[Entry]") -> None:
@@ -237,10 +233,8 @@ def expired(
         else:
             app.identity.require("admin")
             deleted = app.cache.maintenance.sweep()
-    if as_json:
-        print_json({"selected": sum(deleted.values()), "deleted": deleted})
-    else:
-        typer.echo(f"deleted {sum(deleted.values()):,} expired entries")
+    count = sum(deleted.values())
+    print_result({"selected": count, "deleted": deleted}, f"deleted {count:,} expired entries", as_json=as_json)
 
 
 @with_session
@@ -258,10 +252,8 @@ def reindex(session: Session, as_json: JsonOption = False) -> None:
         indexed = app.databases.store.admin.reindex()
         if not app.identity.local:  # all tenants share the index
             indexed = sum(each.indexed for each in cache.maintenance.stats())
-    if as_json:
-        print_json({"embedded": embedded, "indexed": indexed})
-    else:
-        typer.echo(f"embedded {embedded:,} entries; {indexed:,} vectors in the index; other rows are scanned")
+    line = f"embedded {embedded:,} entries; {indexed:,} vectors in the index; other rows are scanned"
+    print_result({"embedded": embedded, "indexed": indexed}, line, as_json=as_json)
 
 
 @with_session

@@ -8,9 +8,9 @@ import typer
 from harness.cli.calibrate_reader import calibrated_reader
 from harness.cli.calibrate_rule import calibrated_rule
 from harness.cli.command_session import Session, with_session
-from harness.cli.labelled_pairs import CalibrationResult, read_pairs
+from harness.cli.labelled_pairs import read_pairs
 from harness.cli.options import DryRunOption, JsonOption
-from harness.cli.output import print_json
+from harness.cli.output import print_result
 from harness.errors import InvalidInput, StoreError
 from harness.storage.files import replacing
 
@@ -73,16 +73,9 @@ def calibrate(
             made = calibrated_reader(app, kind, labelled, max_wrong, name)
         if not dry_run:
             _store(made.file, made.content)
-    _print(made, stored=not dry_run, as_json=as_json)
-
-
-def _print(made: CalibrationResult, *, stored: bool, as_json: bool) -> None:
-    if as_json:
-        print_json({**made.figures, "kept": str(made.file) if stored else None})
-        return
-    for line in made.lines:
-        typer.echo(line)
-    typer.echo(f"stored in {made.file}; remove it to use what is shipped again" if stored else "not stored (dry run)")
+    stored = "not stored (dry run)" if dry_run else f"stored in {made.file}; remove it to use what is shipped again"
+    value = {**made.figures, "kept": None if dry_run else str(made.file)}
+    print_result(value, [*made.lines, stored], as_json=as_json)
 
 
 def _store(file: Path, content: bytes) -> None:

@@ -10,7 +10,7 @@ from msgspec import to_builtins
 
 from harness.cli.command_session import Session, with_session
 from harness.cli.options import CacheOptions, Flags, JsonOption, SettingOptions
-from harness.cli.output import print_json
+from harness.cli.output import print_result
 from harness.cli.terminal import ExitCode
 from harness.cli.text_input import STDIN, documents_of, text_of
 from harness.core.text import one_line, printable, shorten
@@ -65,16 +65,9 @@ def check(
     with session.app(flags, refresh=cache.refresh, no_cache=cache.no_cache) as app:
         sources = [source for given in against for source in _sources(app, given)]
         found = check_claim(claim, sources, app.models.reader, app.models.embedder_for(claim), app.progress)
-    if as_json:
-        print_json(to_builtins(found))
-    else:
-        for line in _lines(found):
-            typer.echo(line)
-    raise typer.Exit(
-        {"supports": ExitCode.OK, "neither": ExitCode.NOTHING_FOUND, "contradicts": ExitCode.CONTRADICTED}[
-            found.verdict
-        ]
-    )
+    print_result(to_builtins(found), _lines(found), as_json=as_json)
+    codes = {"supports": ExitCode.OK, "neither": ExitCode.NOTHING_FOUND, "contradicts": ExitCode.CONTRADICTED}
+    raise typer.Exit(codes[found.verdict])
 
 
 def _lines(found: "ClaimCheck") -> Iterator[str]:

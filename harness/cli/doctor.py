@@ -6,7 +6,7 @@ import typer
 
 from harness.cli.command_session import Session, with_session
 from harness.cli.options import Flags, JsonOption, SettingOptions
-from harness.cli.output import print_json
+from harness.cli.output import print_result
 from harness.cli.terminal import ExitCode
 
 
@@ -26,12 +26,10 @@ def doctor(session: Session, flags: Annotated[Flags, SettingOptions("engine")], 
 
     with session.app(flags) as app:
         findings = check_everything(app)
-    if as_json:
-        healthy = all(finding.state != "broken" for finding in findings)
-        print_json({"healthy": healthy, "findings": [finding._asdict() for finding in findings]})
-    else:
-        marks = {"ok": "ok    ", "weak": "weak  ", "broken": "BROKEN"}
-        for finding in findings:
-            typer.echo(f"{marks[finding.state]}  {finding.name}: {finding.told}")
-    if any(finding.state == "broken" for finding in findings):
+    healthy = all(finding.state != "broken" for finding in findings)
+    marks = {"ok": "ok    ", "weak": "weak  ", "broken": "BROKEN"}
+    lines = [f"{marks[finding.state]}  {finding.name}: {finding.told}" for finding in findings]
+    value = {"healthy": healthy, "findings": [finding._asdict() for finding in findings]}
+    print_result(value, lines, as_json=as_json)
+    if not healthy:
         raise typer.Exit(ExitCode.FAILED)

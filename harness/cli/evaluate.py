@@ -14,7 +14,7 @@ from harness.cli import completion
 from harness.cli.command_session import Session, with_session
 from harness.cli.evaluation_views import LogArgument, ObjectiveOption, log_named, show_scores
 from harness.cli.options import DaskOption, JsonOption, Options, TasksDirOption, TasksOption
-from harness.cli.output import print_json
+from harness.cli.output import print_json, print_result
 from harness.cli.terminal import ExitCode
 from harness.cli.terminal.progress import ProgressBars
 from harness.errors import InvalidInput
@@ -173,10 +173,7 @@ def check(
         print_json(tasks.schema())
         return
     problems = check_tasks(folder_of(tasks_dir))
-    if as_json:
-        print_json({"problems": problems})
-    else:
-        typer.echo("\n".join(problems) or "all tasks are valid")
+    print_result({"problems": problems}, "\n".join(problems) or "all tasks are valid", as_json=as_json)
     if problems:
         raise typer.Exit(ExitCode.USAGE)
 
@@ -209,16 +206,15 @@ def repeat(
     flags = {"research_cache": settings.research_cache, "semantic": settings.semantic}
     with session.app(flags, origin="evaluation") as app:
         found = repeat_task(app, chosen[0], times)
-    if as_json:
-        print_json(to_builtins(found))
-    else:
-        first, *rest = found.seconds
-        typer.echo(f"gathered {found.gathered} time{'s' * (found.gathered != 1)}, {found.live_calls} live calls in all")
-        typer.echo(f"run 1 took {first:.2f} s, runs 2 to {times} together {sum(rest):.2f} s")
-        if found.stage is None:
-            typer.echo(f"all {times} runs are identical in every stage; report {found.report}")
-        else:
-            typer.echo(f"run {found.run} differs from run 1 in stage {found.stage!r}:\n{found.difference}")
+    first, *rest = found.seconds
+    lines = [
+        f"gathered {found.gathered} time{'s' * (found.gathered != 1)}, {found.live_calls} live calls in all",
+        f"run 1 took {first:.2f} s, runs 2 to {times} together {sum(rest):.2f} s",
+        f"all {times} runs are identical in every stage; report {found.report}"
+        if found.stage is None
+        else f"run {found.run} differs from run 1 in stage {found.stage!r}:\n{found.difference}",
+    ]
+    print_result(to_builtins(found), lines, as_json=as_json)
     if found.stage is not None:
         raise typer.Exit(ExitCode.NOTHING_FOUND)
 

@@ -11,7 +11,7 @@ from harness.cli import completion
 from harness.cli.command_session import Session, with_session
 from harness.cli.groups import group
 from harness.cli.options import JsonOption, Options, YesOption, duration, in_words
-from harness.cli.output import consent, print_json
+from harness.cli.output import consent, print_json, print_result
 from harness.cli.tables import Column, print_table
 from harness.cli.terminal import ExitCode
 from harness.core.freshness import HOUR, age_in_words, is_expired
@@ -154,10 +154,7 @@ def write(
             ttl_hours=None if fields.ttl is None else fields.ttl / HOUR,
             expires_at=fields.expires_at,
         )
-    if as_json:
-        print_json(written.as_dict())
-    else:
-        typer.echo(_outcome(written))
+    print_result(written.as_dict(), _outcome(written), as_json=as_json)
     if written.document is None:
         raise typer.Exit(ExitCode.FAILED)
 

@@ -8,7 +8,7 @@ import typer
 from harness.cli import completion
 from harness.cli.command_session import Session, with_session
 from harness.cli.options import JsonOption
-from harness.cli.output import print_json
+from harness.cli.output import print_result
 from harness.core.text import printable
 
 
@@ -52,15 +52,10 @@ def new(
         (task,) = load_tasks([frozen.task.stem], frozen.task.parent)
         session.note("researching it again without network ...")
         same = report_again(app.settings, task) == frozen.report
-    if as_json:
-        told = {"task": task.id, "file": str(frozen.task), "folder": str(frozen.folder), "same_report": same}
-        print_json(told)
-        return
-    typer.echo(printable(f"wrote {frozen.task} and {frozen.folder}"))
-    if same:
-        typer.echo("researched again without network: the same report, byte for byte")
-    else:
-        typer.echo(
-            "researched again without network: another report; settings, models or this program differ from those of "
-            "the run"
-        )
+    differs = "another report; settings, models or this program differ from those of the run"
+    lines = (
+        printable(f"wrote {frozen.task} and {frozen.folder}"),
+        f"researched again without network: {'the same report, byte for byte' if same else differs}",
+    )
+    value = {"task": task.id, "file": str(frozen.task), "folder": str(frozen.folder), "same_report": same}
+    print_result(value, lines, as_json=as_json)

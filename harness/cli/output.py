@@ -1,6 +1,7 @@
 """Output and questions that commands share."""
 
 import textwrap
+from collections.abc import Iterable
 
 import typer
 
@@ -15,6 +16,15 @@ def print_json(value: object) -> None:
     import orjson
 
     typer.echo(printable_json(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()))
+
+
+def print_result(value: object, text: str | Iterable[str], *, as_json: bool) -> None:
+    """Print the result of a command: `value` as one JSON object, or `text`, which may be several lines."""
+    if as_json:
+        print_json(value)
+    else:
+        for line in [text] if isinstance(text, str) else text:
+            typer.echo(line)
 
 
 def fitted(text: str, columns: int) -> str:

@@ -9,7 +9,7 @@ from msgspec import to_builtins
 
 from harness.cli.command_session import Session, with_session
 from harness.cli.options import JsonOption
-from harness.cli.output import print_json
+from harness.cli.output import print_result
 from harness.cli.terminal import ExitCode
 from harness.cli.text_input import STDIN, passages_of
 from harness.core.text import one_line, printable, shorten
@@ -52,11 +52,7 @@ def rank(
     with session.app({"offline": True}) as app:
         embedder = app.models.embedder_for(question)
         found = ranked_passages(question, passages, app.models.reader, embedder, app.progress)[:most]
-    if as_json:
-        print_json({"question": question, "passages": to_builtins(found)})
-    else:
-        for line in _lines(found):
-            typer.echo(line)
+    print_result({"question": question, "passages": to_builtins(found)}, _lines(found), as_json=as_json)
     if not any(each.answers for each in found):
         session.note("no passage is likely to answer the question; the nearest are listed")
         raise typer.Exit(ExitCode.NOTHING_FOUND)

@@ -12,7 +12,7 @@ from msgspec import convert
 from harness.cli import completion
 from harness.cli.command_session import Session, with_session
 from harness.cli.options import JsonOption, OriginOption
-from harness.cli.output import print_json
+from harness.cli.output import print_json, print_result
 from harness.cli.tables import Column, print_table
 from harness.core.origins import origins_of
 from harness.core.text import one_line
@@ -139,10 +139,9 @@ def export(
         kept = None if record is None else convert(record, RecordedRun)
         app.progress("writing", 0, 0)
         header = write_snapshot(file, lines, run=kept)
-    if as_json:
-        print_json({"file": str(file), "entries": header.entries, "bytes": header.bytes, "sha256": header.sha256})
-    else:
-        typer.echo(f"wrote {header.entries:,} entries to {file} (sha256 {header.sha256[:16]}…)")
+    value = {"file": str(file), "entries": header.entries, "bytes": header.bytes, "sha256": header.sha256}
+    line = f"wrote {header.entries:,} entries to {file} (sha256 {header.sha256[:16]}…)"
+    print_result(value, line, as_json=as_json)
 
 
 def _all_lines(cache: "Cache") -> "Iterator[SnapshotLine]":
@@ -233,10 +232,8 @@ def import_(
                 added += (
                     not line.asked and line.created_at > 0 and cache.maintenance.restore(line.table, entry_of(line))
                 )
-    if as_json:
-        print_json({"file": str(file), "entries": len(lines), "added": added})
-    else:
-        typer.echo(f"added {added:,} of {len(lines):,} entries; the others exist already, or belong to a run")
+    text = f"added {added:,} of {len(lines):,} entries; the others exist already, or belong to a run"
+    print_result({"file": str(file), "entries": len(lines), "added": added}, text, as_json=as_json)
 
 
 import_command = with_session(import_)

@@ -8,7 +8,7 @@ import typer
 from harness.cli import completion
 from harness.cli.command_session import Session, with_session
 from harness.cli.options import JsonOption, YesOption
-from harness.cli.output import consent, print_json
+from harness.cli.output import consent, print_json, print_result
 from harness.cli.tables import Column, print_table
 from harness.errors import InvalidInput
 
@@ -80,10 +80,7 @@ def delete(
             )
         consent(f"Delete {what} in {app.databases.place}?", yes=yes)
         gone = store.admin.forget(tenant, user)
-    if as_json:
-        print_json({"tenant": tenant, "user": user, "deleted": gone})
-    else:
-        typer.echo(f"deleted {what}")
+    print_result({"tenant": tenant, "user": user, "deleted": gone}, f"deleted {what}", as_json=as_json)
 
 
 def _counts(store: "Store", tenant: str) -> dict[str, Any]:

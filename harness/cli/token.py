@@ -9,7 +9,7 @@ from msgspec import to_builtins
 from harness.cli import completion
 from harness.cli.command_session import Session, with_session
 from harness.cli.options import JsonOption, duration
-from harness.cli.output import print_json
+from harness.cli.output import print_json, print_result
 from harness.cli.tables import Column, print_table
 from harness.core.freshness import DAY, is_expired
 from harness.errors import InvalidInput
@@ -61,10 +61,7 @@ def create(
         made = app.databases.tokens.create(
             tenant, user, role, name=name, expires_days=expires / DAY, created_by=identity.user
         )
-    if as_json:
-        print_json({"token": made.text, **to_builtins(made.info)})
-    else:
-        typer.echo(made.text)
+    print_result({"token": made.text, **to_builtins(made.info)}, made.text, as_json=as_json)
     until = time.strftime("%Y-%m-%d", time.localtime(made.info.expires_at))
     session.note(
         f"a token for {user}, {role} of {tenant}, valid until {until}; it is not shown again.\n"
@@ -133,10 +130,7 @@ def revoke(
         tenant = _tenant_of(app.identity, None)
         if not app.databases.tokens.revoke(identifier, tenant):
             raise InvalidInput(f"no token has the id {identifier}; `harness token list` shows all")
-    if as_json:
-        print_json({"revoked": identifier})
-    else:
-        typer.echo(f"revoked {identifier}")
+    print_result({"revoked": identifier}, f"revoked {identifier}", as_json=as_json)
 
 
 def _tenant_of(identity: "Identity", tenant: str | None) -> str | None:

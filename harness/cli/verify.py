@@ -9,7 +9,7 @@ from msgspec import to_builtins
 
 from harness.cli.command_session import Session, with_session
 from harness.cli.options import JsonOption
-from harness.cli.output import print_json
+from harness.cli.output import print_result
 from harness.cli.terminal import ExitCode
 from harness.core.text import clean, shorten
 from harness.errors import InvalidInput
@@ -52,20 +52,14 @@ def verify(
         raise InvalidInput(f"cannot read {file}: {error.strerror}") from error
     with session.app({"offline": True}) as app:
         result = check(report, app.cache, QuotationSupport(app.models.reader))
-    if as_json:
-        failed = [to_builtins(verdict) for verdict in result.verdicts if verdict.failed]
-        print_json(
-            {
-                "passed": result.passed,
-                "quotations": len(result.verdicts),
-                "verified": result.verified,
-                "failed": failed,
-                "differences": to_builtins(result.differences),
-            }
-        )
-    else:
-        for line in _lines(result):
-            typer.echo(line)
+    value = {
+        "passed": result.passed,
+        "quotations": len(result.verdicts),
+        "verified": result.verified,
+        "failed": [to_builtins(verdict) for verdict in result.verdicts if verdict.failed],
+        "differences": to_builtins(result.differences),
+    }
+    print_result(value, _lines(result), as_json=as_json)
     if not result.passed:
         raise typer.Exit(ExitCode.FAILED)
 
