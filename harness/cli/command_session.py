@@ -14,10 +14,12 @@ from harness.cli.options import Duration, Options, SettingOptions
 from harness.cli.terminal import configure_logging
 from harness.cli.terminal.progress import ProgressBars
 from harness.core.origins import RunOrigin
+from harness.errors import InvalidInput
 from harness.settings import Loaded
 
 if TYPE_CHECKING:  # it takes long to import, and `--help` needs none
     from harness.app import App
+    from harness.chat import Memory
 
 
 COMMON = "Options of every command"
@@ -97,6 +99,24 @@ class Session:
             ) as app:
                 app.loaded = loaded
                 yield app
+
+    @contextmanager
+    def memory(self, *, writes: bool = False) -> "Iterator[Memory]":
+        """Open an app and yield its memory of conversations.
+
+        Raises:
+            InvalidInput: it is disabled.
+            AccessDenied: `writes`, and the token may only read.
+        """
+        with self.app() as app:
+            if not app.settings.vector_store.enabled:
+                raise InvalidInput(
+                    "the memory of conversations is disabled; set `enabled: true` in the block vector_store of the "
+                    "settings"
+                )
+            if writes:
+                app.identity.require("writer")
+            yield app.chat_memory
 
     def end_progress(self) -> None:
         """Remove the progress from the terminal before an answer is printed, while the app is still open: closing it

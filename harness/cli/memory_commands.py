@@ -4,11 +4,16 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from msgspec import to_builtins
 
 from harness.cli import completion
 from harness.cli.command_session import Session, with_session
 from harness.cli.groups import group
 from harness.cli.options import JsonOption, YesOption, duration, in_words
+from harness.cli.output import consent, print_json, print_result
+from harness.core.durations import spelled
+from harness.core.text import shorten
+from harness.errors import InvalidInput
 
 RESULTS = 5
 MAX_RESULTS = 50
@@ -96,9 +101,17 @@ def get(session: Session, id_: IdArgument, as_json: JsonOption = False) -> None:
       harness memory get 3f2a91bc
       harness memory get 3f2a91bc --json
     """
-    from harness.cli import chat_headless
+    from harness.chat.command_results import MemoryDetails
+    from harness.chat.commands import KINDS
+    from harness.chat.ids import whole_id
+    from harness.cli.chat_screen import Screen, show
 
-    chat_headless.get(session, id_, as_json=as_json)
+    with session.memory() as memory:
+        held = tuple(memory.listing.find(whole_id(memory, id_, KINDS)))
+    if as_json:
+        print_json({"remembered": to_builtins(held)})
+    else:
+        show(Screen(quiet=session.quiet), MemoryDetails(held))
 
 
 @commands.command()
@@ -110,9 +123,17 @@ def delete(session: Session, id_: IdArgument, yes: YesOption = False, as_json: J
     Example:
       harness memory delete 3f2a91bc --yes
     """
-    from harness.cli import chat_headless
+    from harness.chat.commands import DELETABLE
+    from harness.chat.ids import whole_id
 
-    chat_headless.delete(session, id_, yes=yes, as_json=as_json)
+    with session.memory(writes=True) as memory:
+        whole = whole_id(memory, id_, DELETABLE)
+        if not yes:
+            held = memory.listing.find(whole)
+            what = "1 memory" if len(held) == 1 else f"{len(held)} memories"
+            consent(f"Delete {what}, the first: “{shorten(held[0].text, 60)}”?", yes=False)
+        gone = memory.writer.delete(whole)
+    print_result({"id": whole, "deleted": gone}, f"{gone} deleted", as_json=as_json)
 
 
 @commands.command()
@@ -131,9 +152,15 @@ def threads(
       harness memory threads
       harness memory threads -n 5 --json
     """
-    from harness.cli import chat_headless
+    from harness.chat.command_results import ThreadList
+    from harness.cli.chat_screen import Screen, show
 
-    chat_headless.threads(session, limit, as_json=as_json)
+    with session.memory() as memory:
+        listed = memory.listing.threads(limit)
+    if as_json:
+        print_json({"threads": to_builtins(listed)})
+    else:
+        show(Screen(quiet=session.quiet), ThreadList(tuple(listed), ""))
 
 
 @commands.command()
@@ -164,9 +191,9 @@ def export(
     Example:
       harness memory export memory.jsonl
     """
-    from harness.cli import chat_headless
-
-    chat_headless.export(session, file, as_json=as_json)
+    with session.memory() as memory:
+        written = memory.transfer.export_to(file)
+    print_result({"file": str(file), "exported": written}, f"{written} exported to {file}", as_json=as_json)
 
 
 @commands.command("import")
@@ -186,9 +213,12 @@ def import_(
     Example:
       harness memory import memory.jsonl
     """
-    from harness.cli import chat_headless
-
-    chat_headless.import_(session, file, as_json=as_json)
+    with session.memory(writes=True) as memory:
+        came = memory.transfer.import_from(file)
+    value = {"file": str(file), "imported": came.added, "known": came.known, "kept": came.kept}
+    kept = f", {came.kept} unchanged here" if came.kept else ""
+    line = f"{came.added} imported from {file}, {came.known} already known{kept}"
+    print_result(value, line, as_json=as_json)
 
 
 @commands.command()
@@ -217,6 +247,15 @@ def forget(
       harness memory forget --older-than 90d
       harness memory forget --thread 3f2a91bc --yes
     """
-    from harness.cli import chat_headless
+    from harness.chat.ids import whole_id
 
-    chat_headless.forget(session, older_than, thread, yes=yes, as_json=as_json)
+    if (older_than is None) == (thread is None):
+        raise InvalidInput("choose what to forget: --older-than AGE, as 90d, or --thread ID")
+    if older_than == 0:
+        raise InvalidInput("--older-than must be longer than 0, as 90d")
+    with session.memory(writes=True) as memory:
+        whole = None if thread is None else whole_id(memory, thread, ("thread",))
+        what = f"all older than {spelled(older_than or 0)}" if whole is None else f"the thread {whole}"
+        consent(f"Forget {what}?", yes=yes)
+        gone = memory.writer.forget(older_than=older_than, thread=whole)
+    print_result({"forgotten": gone}, f"{gone} forgotten", as_json=as_json)
