@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Self, TypeAlias
 from msgspec import Struct
 
 from harness.chat.exchanges import Exchange, MemoryMatch, Remembered, ThreadInfo
-from harness.chat.lookups import Lookups, SettingInUse
+from harness.chat.listing import MemoryStats
+from harness.chat.lookups import Lookups
 from harness.chat.prompt import Prompt
+from harness.settings import Described
 
 if TYPE_CHECKING:
-    from harness.chat.conversation_memory import Added, MemoryStats
+    from harness.chat.conversation_memory import Added
     from harness.research.result import Research
 
 
@@ -43,12 +45,6 @@ class MemoryDetails(Struct, frozen=True):
     """Full text of the memories with an id."""
 
     remembered: tuple[Remembered, ...]
-
-
-class Statistics(Struct, frozen=True):
-    """Statistics of the memory."""
-
-    stats: "MemoryStats"
 
 
 class ThreadList(Struct, frozen=True):
@@ -97,7 +93,7 @@ class TextsAdded(Struct, frozen=True):
 class SettingList(Struct, frozen=True):
     """Settings, and the number of `others` that have their defaults."""
 
-    settings: tuple[SettingInUse, ...]
+    settings: tuple[Described, ...]
     others: int
 
 
@@ -132,7 +128,7 @@ Outcome: TypeAlias = (
     | Stored
     | QueryResults
     | MemoryDetails
-    | Statistics
+    | MemoryStats
     | ThreadList
     | Continued
     | Researched

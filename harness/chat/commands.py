@@ -17,7 +17,6 @@ from harness.chat.command_results import (
     QueryResults,
     Quit,
     Researched,
-    Statistics,
     Stored,
     ThreadList,
 )
@@ -147,7 +146,7 @@ def _vdelete(chat: Chat, rest: str) -> Outcome:
 
 
 def _vstats(chat: Chat, _rest: str) -> Outcome:
-    return Statistics(chat.required_memory().listing.stats())
+    return chat.required_memory().listing.stats()
 
 
 def _threads(chat: Chat, _rest: str) -> Outcome:
@@ -187,13 +186,11 @@ def _research(chat: Chat, rest: str) -> Outcome:
 def _context(chat: Chat, rest: str) -> Outcome:
     if rest not in {"", "on", "off", "summary"}:
         raise _wrong("context")
-    chat.required_memory()
+    memory = chat.required_memory()
     if rest in {"on", "off"}:
         chat.retrieves = rest == "on"
         return Notice(f"memories are {'searched for each message' if chat.retrieves else 'no longer searched'}")
-    memory = chat.required_memory()
-    how = memory.settings.retrieval_strategy
-    return Context(chat.retrieves, chat.context, len(chat.earlier), how)
+    return Context(chat.retrieves, chat.context, len(chat.earlier), memory.settings.retrieval_strategy)
 
 
 def _help(_chat: Chat, rest: str) -> Outcome:

@@ -5,7 +5,6 @@ from msgspec.structs import replace
 from harness.chat.command_results import Cleared, Notice, Outcome, PromptView, SettingList, TextsAdded
 from harness.chat.conversation import Chat
 from harness.chat.exchanges import new_id
-from harness.chat.lookups import SettingInUse
 from harness.core.text import one_line, shorten
 from harness.errors import InvalidInput
 
@@ -54,9 +53,9 @@ def model(chat: Chat, rest: str) -> Outcome:
         if chat.services.model_named is None:
             raise InvalidInput("this chat cannot change its model; start it again with --model NAME")
         chat.model = chat.services.model_named(rest)
-        changed = SettingInUse("model", chat.model.name, "/model", "")
         settings = [
-            replace(changed, help=each.help) if each.name == "model" else each for each in chat.services.settings
+            replace(each, value=chat.model.name, origin="/model") if each.name == "model" else each
+            for each in chat.services.settings
         ]
         chat.services = replace(chat.services, settings=settings)
         return Notice(f"{chat.model.name} at {chat.model.endpoint} answers from the next message on")

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from harness.settings import Described
+
 if TYPE_CHECKING:
     from harness.ports import LanguageModel
     from harness.research.result import Research
@@ -28,15 +30,6 @@ class Lookups(Struct, frozen=True):
     summary: str
 
 
-class SettingInUse(Struct, frozen=True):
-    """A setting of this conversation: a secret's `value` is hidden, `origin` names the layer that decided."""
-
-    name: str
-    value: str
-    origin: str
-    help: str
-
-
 class ChatServices(Struct, frozen=True):
     """Functions that commands call; `None` where a conversation has none.
 
@@ -48,7 +41,7 @@ class ChatServices(Struct, frozen=True):
     search: Callable[[str], Lookups] | None = None
     read: Callable[[str], Lookups] | None = None
     model_named: "Callable[[str], LanguageModel] | None" = None
-    settings: Sequence[SettingInUse] = ()
+    settings: Sequence[Described] = ()
 
 
 def added(known: Sequence[LookedUpText], new: Sequence[LookedUpText]) -> list[LookedUpText]:

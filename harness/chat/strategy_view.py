@@ -34,8 +34,7 @@ class View:
 
     def with_words(self, words: Mapping[str, float], k: int) -> Sequence[MemoryCandidate]:
         """See `Searchable.with_words`."""
-        matches = self._rows.words.search(words, k + len(self._hidden))
-        candidates = (MemoryCandidate(each.key, each.created_at, None, each.score) for each in matches)
+        candidates = self._rows.words.search(words, k + len(self._hidden))
         return [each for each in candidates if each.key not in self._hidden][:k]
 
     def before(self, key: str) -> str | None:

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import log
 
-from msgspec import Struct
-
+from harness.chat.strategies import MemoryCandidate
 from harness.core.entries import Outline
 from harness.core.search_words import indexed_text, search_terms, text_language
 from harness.storage.forks import free_in_child
@@ -33,16 +32,6 @@ _BUFFER_BYTES = 32 * 2**20
 _COUNT = "SELECT count(*) FROM memories WHERE memories MATCH ?"
 
 
-class WordMatch(Struct, frozen=True):
-    """A memory that matches: its key, its time (seconds since the epoch), and its score as a share of the total weight
-    of the query's words; a memory with each of them once scores about 1.
-    """
-
-    key: str
-    created_at: float
-    score: float
-
-
 class WordIndex:
     """Word index of a collection. `read(after, limit)` returns the outlines of its rows, newest first.
 
@@ -56,9 +45,9 @@ class WordIndex:
         self._index: _Index | None = None
         self._begin()
 
-    def search(self, texts: Mapping[str, float], k: int) -> list[WordMatch]:
+    def search(self, texts: Mapping[str, float], k: int) -> list[MemoryCandidate]:
         """Return up to `k` memories with words of these texts, best first. `texts` maps each text to the weight of its
-        words. Scores are a share of the total weight of the first text that has words.
+        words. Their score `words` is a share of the total weight of the first text that has words.
 
         Raises:
             StoreError: the rows cannot be read.
@@ -71,7 +60,7 @@ class WordIndex:
                     scores[row] = scores.get(row, 0.0) + weight * score
             worth = sum(map(index.worth, next(filter(None, terms.values()), ())))
             best = sorted(filter(index.is_current, scores), key=lambda row: (-scores[row], -row))[:k]
-            return [WordMatch(*index.rows[row], scores[row] / worth) for row in best]
+            return [MemoryCandidate(*index.rows[row], words=scores[row] / worth) for row in best]
 
     def before(self, key: str) -> str | None:
         """Return the memory right before this one in the same session or document, among those indexed so far."""

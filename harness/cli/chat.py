@@ -76,23 +76,18 @@ def chat(
     if once.given:
         if once.given > 1 or no_memory or dummy or continued:
             raise InvalidInput("this option does one thing and exits; give it alone (--help shows examples)")
-        _do_and_exit(session, once)
+        from harness.cli import chat_headless
+
+        if once.add is not None:
+            chat_headless.add(session, once.add)
+        elif once.query is not None:
+            chat_headless.query(session, once.query)
+        else:
+            chat_headless.stats(session)
         return
     from harness.cli.chat_session import converse
 
     with session.app(flags) as app:
-        settings = session.load(**flags).describe()
-        code = converse(app, continued, no_memory=no_memory, dummy=dummy, quiet=session.quiet, settings=settings)
+        code = converse(app, continued, no_memory=no_memory, dummy=dummy, quiet=session.quiet)
     if code != ExitCode.OK:
         raise typer.Exit(code)
-
-
-def _do_and_exit(session: Session, once: OneThing) -> None:
-    from harness.cli import chat_headless
-
-    if once.add is not None:
-        chat_headless.add(session, once.add)
-    elif once.query is not None:
-        chat_headless.query(session, once.query)
-    else:
-        chat_headless.stats(session)

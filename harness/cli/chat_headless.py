@@ -57,4 +57,4 @@ def stats(session: Session, *, as_json: bool = False) -> None:
     """Show the statistics of the memory."""
     with session.memory() as memory:
         held = memory.listing.stats()
-    print_result(to_builtins(held), (f"{name}: {value}" for name, value in statistics(held)), as_json=as_json)
+    print_result(to_builtins(held), statistics(held), as_json=as_json)

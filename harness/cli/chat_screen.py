@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, assert_never
 
 import typer
@@ -19,13 +19,13 @@ from harness.chat.command_results import (
     QueryResults,
     Researched,
     SettingList,
-    Statistics,
     Stored,
     TextsAdded,
     ThreadList,
 )
 from harness.chat.conversation import ChatResponse
 from harness.chat.exchanges import Exchange, MemoryMatch, Remembered, ThreadInfo, seconds_of
+from harness.chat.listing import MemoryStats
 from harness.chat.prompt import estimated_tokens
 from harness.cli.chat_stream import PlainReply, StreamedReply
 from harness.cli.report import summary
@@ -34,8 +34,6 @@ from harness.core.text import clean, shorten
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-    from harness.chat.conversation_memory import MemoryStats
 
 MAX_WIDTH = 100
 SHORT_ID = 8
@@ -195,8 +193,8 @@ def _show_shown(screen: Screen, shown: MemoryDetails) -> None:
         _show_whole(screen, each)
 
 
-def _show_statistics(screen: Screen, held: Statistics) -> None:
-    screen.panel("Memory", "\n".join(f"{name}: {value}" for name, value in statistics(held.stats)))
+def _show_statistics(screen: Screen, held: MemoryStats) -> None:
+    screen.panel("Memory", "\n".join(statistics(held)))
 
 
 def _show_research(screen: Screen, researched: Researched) -> None:
@@ -265,25 +263,22 @@ def _age(remembered: Remembered) -> str:
     return age_in_words(time.time() - seconds_of(remembered.timestamp))
 
 
-def statistics(stats: "MemoryStats") -> list[tuple[str, str]]:
-    """Return the statistics of a memory as names and values."""
-    lines = [
-        ("total exchanges", f"{stats.total_exchanges:,}"),
-        ("threads", f"{stats.threads:,} (sessions: {stats.sessions:,})"),
-        ("documents", f"{stats.documents:,} (passages: {stats.document_chunks:,})"),
-        ("store path", stats.store_path),
-        ("collection", stats.collection),
-        ("dimension", "unknown" if stats.embedding_dimension is None else str(stats.embedding_dimension)),
-        ("model", stats.embedding_model),
-        ("strategy", stats.retrieval_strategy),
-    ]
+def statistics(stats: MemoryStats) -> Iterator[str]:
+    """Yield the statistics of a memory, one a line."""
+    yield f"total exchanges: {stats.total_exchanges:,}"
+    yield f"threads: {stats.threads:,} (sessions: {stats.sessions:,})"
+    yield f"documents: {stats.documents:,} (passages: {stats.document_chunks:,})"
+    yield f"store path: {stats.store_path}"
+    yield f"collection: {stats.collection}"
+    yield f"dimension: {'unknown' if stats.embedding_dimension is None else stats.embedding_dimension}"
+    yield f"model: {stats.embedding_model}"
+    yield f"strategy: {stats.retrieval_strategy}"
     if stats.oldest and stats.newest:
-        lines.append(("from", f"{stats.oldest[:10]} to {stats.newest[:10]}"))
+        yield f"from: {stats.oldest[:10]} to {stats.newest[:10]}"
     if stats.not_embedded:
-        lines.append(("not embedded", f"{stats.not_embedded:,}, found only by their words"))
+        yield f"not embedded: {stats.not_embedded:,}, found only by their words"
     if stats.waiting:
-        lines.append(("waiting", "exchanges that could not be saved; the next chat retries"))
-    return lines
+        yield "waiting: exchanges that could not be saved; the next chat retries"
 
 
 def _show_threads(screen: Screen, listed: ThreadList) -> None:
@@ -384,7 +379,7 @@ _SHOWN: Mapping[type, Callable[[Screen, Any], None]] = {
     Stored: _show_stored,
     QueryResults: _show_found,
     MemoryDetails: _show_shown,
-    Statistics: _show_statistics,
+    MemoryStats: _show_statistics,
     ThreadList: _show_threads,
     Continued: _show_continued,
     Researched: _show_research,

@@ -1,7 +1,7 @@
 """One run of `harness chat`: answers lines from a terminal or from a pipe, one after another."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -10,7 +10,7 @@ from harness.chat.command_results import Quit
 from harness.chat.commands import continue_thread, is_command, run_command
 from harness.chat.conversation import Chat, EchoModel
 from harness.chat.exchanges import MAX_MESSAGE
-from harness.chat.lookups import ChatServices, LookedUpText, Lookups, SettingInUse
+from harness.chat.lookups import ChatServices, LookedUpText, Lookups
 from harness.cli.chat_screen import Screen, show, show_reply
 from harness.cli.read import page_summary
 from harness.cli.search_command import search_summary
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from harness.app import App
     from harness.chat import Memory
-    from harness.settings.loading import Described
 
 HISTORY = "chat_history"
 WEB_RESULTS = 5
@@ -40,10 +39,8 @@ def converse(
     no_memory: bool,
     dummy: bool,
     quiet: bool,
-    settings: "Sequence[Described]" = (),
 ) -> int:
-    """Hold a conversation, in the thread `continued` if it is given; return the exit code. `settings` are those that
-    /config shows.
+    """Hold a conversation, in the thread `continued` if it is given; return the exit code.
 
     Raises:
         HarnessError: an unusable setting, no such thread, or the extra `[chat]` is missing on a terminal.
@@ -53,15 +50,13 @@ def converse(
         require_extra("chat")
     if isinstance(app.progress, ProgressBars):
         screen.settle = app.progress.stop
-    talk = conversation(app, screen, no_memory=no_memory, dummy=dummy, settings=settings)
+    talk = conversation(app, screen, no_memory=no_memory, dummy=dummy)
     if continued is not None:
         show(screen, continue_thread(talk, continued))
     return _from_pipe(talk, screen) if screen.plain else _on_terminal(talk, screen, app, kept=not dummy)
 
 
-def conversation(
-    app: "App", screen: Screen, *, no_memory: bool, dummy: bool, settings: "Sequence[Described]" = ()
-) -> Chat:
+def conversation(app: "App", screen: Screen, *, no_memory: bool, dummy: bool) -> Chat:
     """Return a new conversation with the model and memory of the settings; show a note for each that is missing."""
     memory, why = _memory(app, no_memory=no_memory)
     if memory is not None:
@@ -81,12 +76,12 @@ def conversation(
         memory,
         why_no_memory=why,
         remembers=not dummy,
-        services=_services(app, settings),
+        services=_services(app),
         budget=app.settings.context_tokens,
     )
 
 
-def _services(app: "App", settings: "Sequence[Described]") -> ChatServices:
+def _services(app: "App") -> ChatServices:
     """Return what the commands of a chat may call."""
 
     def search(query: str) -> Lookups:
@@ -112,7 +107,7 @@ def _services(app: "App", settings: "Sequence[Described]") -> ChatServices:
         search=search,
         read=read,
         model_named=model_named,
-        settings=[SettingInUse(each.name, each.value, each.origin, each.help) for each in settings],
+        settings=app.loaded.describe() if app.loaded else (),
     )
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from harness.chat import Exchange, Memory
+from harness.chat import Exchange, Memory, MemoryStats
 from harness.chat.command_results import (
     Context,
     Continued,
@@ -14,7 +14,6 @@ from harness.chat.command_results import (
     Notice,
     QueryResults,
     Quit,
-    Statistics,
     Stored,
     ThreadList,
 )
@@ -157,7 +156,7 @@ def test_statistics_and_threads(chat: Chat, memory: Memory, clock: FakeClock) ->
     clock.advance(60)
     other = Chat(EchoModel(), memory, clock=clock)
     say(other, "blue", "green")
-    assert isinstance(run(chat, "/vstats"), Statistics)
+    assert isinstance(run(chat, "/vstats"), MemoryStats)
     listed = run(chat, "/threads")
     assert isinstance(listed, ThreadList)
     assert [(each.title, each.exchanges) for each in listed.threads] == [("blue", 2), ("red", 1)]

@@ -10,18 +10,18 @@ from harness.chat import Memory
 from harness.chat.command_results import Cleared, Notice, PromptView, SettingList, TextsAdded
 from harness.chat.commands import run_command
 from harness.chat.conversation import Chat, EchoModel
-from harness.chat.lookups import MAX_LOOKED_UP, ChatServices, LookedUpText, Lookups, SettingInUse
+from harness.chat.lookups import MAX_LOOKED_UP, ChatServices, LookedUpText, Lookups
 from harness.chat.prompt import LOOKUP_HEADING, own_words
 from harness.errors import InvalidInput, OfflineMiss
 from harness.ports import Completion
-from harness.settings import VectorStoreSettings
+from harness.settings import Described, VectorStoreSettings
 from tests.fakes import FakeClock, MemoryStore, WordEmbedder
 
 SETTINGS = (
-    SettingInUse("engine", "ddgs", "default", "search engines"),
-    SettingInUse("model", "not set", "default", "language model"),
-    SettingInUse("model_url", "http://127.0.0.1:1/v1", "flag --model-url", "endpoint"),
-    SettingInUse("token", "set (hidden)", "environment HARNESS_TOKEN", "access token"),
+    Described("engine", "ddgs", "default", "search engines", "ddgs"),
+    Described("model", "not set", "default", "language model", "not set"),
+    Described("model_url", "http://127.0.0.1:1/v1", "flag --model-url", "endpoint", "http://127.0.0.1:11434/v1"),
+    Described("token", "set (hidden)", "environment HARNESS_TOKEN", "access token", "not set"),
 )
 
 
@@ -135,7 +135,8 @@ def test_the_model_can_be_changed(chat: Chat) -> None:
     assert chat.model.name == "qwen3"
     say(chat, "Hello")
     assert heard(chat) == "Hello"
-    assert run_command(chat, "/config model").settings[0] == SettingInUse("model", "qwen3", "/model", "language model")
+    changed = Described("model", "qwen3", "/model", "language model", "not set")
+    assert run_command(chat, "/config model").settings[0] == changed
     with pytest.raises(InvalidInput, match="without spaces"):
         run_command(chat, "/model a b")
     chat.model = None

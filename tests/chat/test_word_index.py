@@ -83,7 +83,7 @@ def test_a_score_is_a_share_of_the_words_total_weight() -> None:
     rows.add("both", "ferret badger words")
     rows.add("one", "ferret zebra words")
     index = WordIndex(rows)
-    found = {each.key: each.score for each in index.search({"ferret badger": 1.0}, 10)}
+    found = {each.key: each.words for each in index.search({"ferret badger": 1.0}, 10)}
     assert 0.7 < found["both"] < 1.5
     assert 0.2 < found["one"] < 0.6
     index.forget()
@@ -99,7 +99,7 @@ def test_words_have_the_given_weights() -> None:
     index = WordIndex(rows)
     found = index.search({"ferret": 1.0, "badger": 0.2}, 10)
     assert [each.key for each in found] == ["asked", "before"]
-    assert found[1].score < 0.3 * found[0].score
+    assert found[1].words < 0.3 * found[0].words
     index.forget()
 
 
