@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from harness.cli import completion
 from harness.cli.command_session import Session, with_session
-from harness.cli.options import Flags, ReportOptions, SettingOptions, in_words
+from harness.cli.options import Flags, ReportOptions, RunArgument, SettingOptions, in_words
 from harness.cli.report import show, summary
 from harness.cli.terminal import ExitCode
 from harness.core.text import printable
@@ -22,14 +21,7 @@ if TYPE_CHECKING:
 def ask(
     session: Session,
     *,
-    run: Annotated[
-        str,
-        typer.Argument(
-            metavar="RUN",
-            help="Id of a run (see `harness runs`), the start of one, or `last`.",
-            autocompletion=completion.runs,
-        ),
-    ],
+    run: RunArgument,
     words: Annotated[list[str], typer.Argument(metavar="QUESTION", help="Follow-up question.")],
     flags: Annotated[Flags, SettingOptions(*flagged())],
     output: ReportOptions,

@@ -13,10 +13,10 @@ from harness.cli import completion
 from harness.cli.autoresearch_estimate import estimates, usual_seconds
 from harness.cli.autoresearch_options import BudgetOptions, CodeOptions, LoopOptions, RunnerOptions, SourceOptions
 from harness.cli.autoresearch_output import confirmation_line, experiment_line, floor_line, print_journal
-from harness.cli.autoresearch_plan import checkout, plan, proposer_for, task_names
+from harness.cli.autoresearch_plan import checkout, plan, proposer_for
 from harness.cli.command_session import Session, with_session
 from harness.cli.groups import group
-from harness.cli.options import JsonOption, TasksDirOption, TasksOption
+from harness.cli.options import JsonOption, TasksDirOption, TasksOption, chosen_tasks, listed_names
 from harness.cli.output import print_result
 from harness.cli.terminal.progress import ProgressBars
 from harness.errors import InvalidInput
@@ -175,11 +175,10 @@ def confirm(
     from harness_evals.confirming import confirm as confirmed
     from harness_evals.space import code_of
     from harness_evals.suite import settings_for
-    from harness_evals.tasks import folder_of, load_tasks
 
     journal = _journal(session, loop)
     settings = settings_for(session.load().settings)
-    further = load_tasks(task_names(tasks), folder_of(tasks_dir))
+    further = chosen_tasks(listed_names(tasks), tasks_dir)
     if not tasks:
         further = [task for task in further if task.id not in journal.begun.tasks]
     with ProgressBars() as bars:

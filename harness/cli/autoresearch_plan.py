@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec.structs import replace
 
 from harness.cli.autoresearch_options import PROPOSERS, CodeOptions, LoopOptions, SourceOptions
+from harness.cli.options import chosen_tasks, listed_names
 from harness.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -41,19 +42,18 @@ def plan(options: LoopOptions, source: SourceOptions, settings: "Settings") -> P
     from harness_evals.journal import Options as Rules
     from harness_evals.loop import begin
     from harness_evals.space import DEFAULT_SPACE, checked_space, read_space
-    from harness_evals.tasks import folder_of, load_tasks
     from harness_evals.verdicts import ALPHA, REPEATS
 
-    folder, where = settings.data_dir / FOLDER, folder_of(options.tasks_dir)
+    folder = settings.data_dir / FOLDER
     if options.resume is not None:
         held = read_journal(find_loop(folder, options.resume))
         journaled: Space = {name: tuple(values) for name, values in held.begun.space.items()}
-        tasks = load_tasks(list(held.begun.tasks), where)
+        tasks = chosen_tasks(held.begun.tasks, options.tasks_dir)
         space = checked_space(journaled, str(held.folder)) if journaled else {}
         return Plan(held.begun, held.folder, tasks, space)
     surfaces = _surfaces(options.surface)
     _check(options, source, surfaces)
-    tasks = load_tasks(task_names(options.tasks), where)
+    tasks = chosen_tasks(listed_names(options.tasks), options.tasks_dir)
     space = read_space(options.space) if options.space else checked_space(DEFAULT_SPACE, "the program")
     space = space if "settings" in surfaces else {}
     repeats = options.repeats if options.repeats is not None else REPEATS if settings.model else 1
@@ -74,15 +74,10 @@ def plan(options: LoopOptions, source: SourceOptions, settings: "Settings") -> P
     return Plan(begun, folder / begun.id, tasks, space)
 
 
-def task_names(tasks: str) -> list[str]:
-    """Return the names of a list with commas, each once."""
-    return list(dict.fromkeys(each.strip() for each in tasks.split(",") if each.strip()))
-
-
 def _surfaces(given: str) -> "tuple[Surface, ...]":
     from harness_evals.space import SURFACES
 
-    names = task_names(given)
+    names = listed_names(given)
     if other := [name for name in names if name not in SURFACES] or ([given] if not names else []):
         raise InvalidInput(f"no surface {other[0]!r}; choose of {', '.join(SURFACES)}, with commas between several")
     return tuple(surface for surface in SURFACES if surface in names)
@@ -116,7 +111,7 @@ def checkout(begun: "Begun", folder: Path, changed: CodeOptions, settings: "Sett
     from harness_evals.code_trials import Checkout, checkout_of_program
     from harness_evals.trial_runs import check_settings
 
-    declared = tuple(task_names(changed.code_files)) if changed.code_files else ()
+    declared = tuple(listed_names(changed.code_files)) if changed.code_files else ()
     made = Checkout(
         checkout_of_program(), begun.id, folder, allow_unsandboxed=changed.allow_unsandboxed, declared=declared
     )

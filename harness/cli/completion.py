@@ -73,10 +73,8 @@ def choices(values: Iterable[str], *, several: bool = False) -> Completer:
 
     @_never_failing
     def complete(ctx: typer.Context, incomplete: str) -> Completions:  # noqa: ARG001
-        before, comma, begun = incomplete.rpartition(",") if several else ("", "", incomplete)
-        known = before.split(",")
-        found = [each for each in values if each.startswith(begun) and each not in known]
-        return [(f"{before}{comma}{each}", "") for each in found]
+        pairs = [(each, "") for each in values]
+        return _in_list(pairs, incomplete) if several else _beginning(pairs, incomplete)
 
     return complete
 
@@ -88,22 +86,19 @@ runs = stored("runs")
 def engines(ctx: typer.Context, incomplete: str) -> Completions:  # noqa: ARG001
     """Complete the name of an engine."""
     specs = [(each.name + ":" if each.argument.startswith(":") else each.name, each.label) for each in ENGINES]
-    return [(spec, label) for spec, label in specs if spec.startswith(incomplete)]
+    return _beginning(specs, incomplete)
 
 
 @_never_failing
 def task(ctx: typer.Context, incomplete: str) -> Completions:
     """Complete the name of an evaluation task, with its file."""
-    return [(id_, path.name) for id_, path in _tasks(ctx) if id_.startswith(incomplete)]
+    return _beginning(_tasks(ctx), incomplete)
 
 
 @_never_failing
 def tasks(ctx: typer.Context, incomplete: str) -> Completions:
     """Complete the last name in a list of tasks separated by commas."""
-    before, comma, begun = incomplete.rpartition(",")
-    known = before.split(",")
-    found = [(id_, path) for id_, path in _tasks(ctx) if id_.startswith(begun) and id_ not in known]
-    return [(f"{before}{comma}{id_}", path.name) for id_, path in found]
+    return _in_list(_tasks(ctx), incomplete)
 
 
 @_never_failing
@@ -118,12 +113,23 @@ def loops(ctx: typer.Context, incomplete: str) -> Completions:
     return [(path.name, "") for path in _newest(ctx, "autoresearch", incomplete) if path.is_dir()]
 
 
-def _tasks(ctx: typer.Context) -> Iterator[tuple[str, Path]]:
+def _beginning(pairs: Iterable[tuple[str, str]], incomplete: str) -> Completions:
+    return [pair for pair in pairs if pair[0].startswith(incomplete)]
+
+
+def _in_list(pairs: Iterable[tuple[str, str]], incomplete: str) -> Completions:
+    """Complete the last value in a list separated by commas; each value is in it once."""
+    before, comma, begun = incomplete.rpartition(",")
+    known = before.split(",")
+    return [(f"{before}{comma}{value}", text) for value, text in _beginning(pairs, begun) if value not in known]
+
+
+def _tasks(ctx: typer.Context) -> Iterator[tuple[str, str]]:
     folder = ctx.params.get("tasks_dir") or Path(__file__).parents[2] / "evals" / "tasks"
     for path in sorted(Path(folder).glob("*.yaml")):
         with path.open(encoding="utf-8") as file:
             if found := _TASK_ID.search(file.read(MAX_HEAD)):
-                yield found[1], path
+                yield found[1], path.name
 
 
 def _newest(ctx: typer.Context, folder: str, incomplete: str) -> list[Path]:

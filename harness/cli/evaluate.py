@@ -13,7 +13,15 @@ from msgspec import to_builtins
 from harness.cli import completion
 from harness.cli.command_session import Session, with_session
 from harness.cli.evaluation_views import LogArgument, ObjectiveOption, log_named, show_scores
-from harness.cli.options import DaskOption, JsonOption, Options, TasksDirOption, TasksOption
+from harness.cli.options import (
+    DaskOption,
+    JsonOption,
+    Options,
+    TasksDirOption,
+    TasksOption,
+    chosen_tasks,
+    listed_names,
+)
 from harness.cli.output import print_json, print_result
 from harness.cli.terminal import ExitCode
 from harness.cli.terminal.progress import ProgressBars
@@ -23,7 +31,6 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from harness_evals.judge import Judge
-    from harness_evals.tasks import Task
 
     from harness.settings import Settings
 
@@ -90,14 +97,15 @@ def run(
 
     _ = Objective(objective)  # refused before anything runs
     settings = suite.settings_for(session.load().settings, fresh=options.fresh)
-    chosen, folder = _tasks(options.tasks, options.tasks_dir), settings.data_dir / suite.FOLDER
+    chosen = chosen_tasks(listed_names(options.tasks), options.tasks_dir)
+    folder = settings.data_dir / suite.FOLDER
     if options.resume is not None:
         path = suite.find_log(folder, options.resume)
         began_fresh = read_log(path).header.settings.get("research_cache") is False
         settings = suite.settings_for(settings, fresh=options.fresh or began_fresh)
-        log = suite.resume(path, _tasks("", options.tasks_dir), settings)
+        log = suite.resume(path, chosen_tasks((), options.tasks_dir), settings)
         header, done, path = log.header, log.outcomes, log.path
-        chosen = _tasks(",".join(header.tasks), options.tasks_dir)
+        chosen = chosen_tasks(header.tasks, options.tasks_dir)
     else:
         scorers = _weights(weights)
         header = suite.begin(
@@ -145,7 +153,7 @@ def score(
 
     log = log_named(session, evaluation)
     with _judge(session.load().settings, judge) as grading:
-        show_scores(suite.rescored(log, _tasks("", tasks_dir), _weights(weights), grading), as_json=as_json)
+        show_scores(suite.rescored(log, chosen_tasks((), tasks_dir), _weights(weights), grading), as_json=as_json)
 
 
 @with_session
@@ -199,7 +207,7 @@ def repeat(
 
     if times < 2:
         raise InvalidInput(f"a comparison needs two runs, not {times}; pass -n 2 or more")
-    chosen = _tasks(task, tasks_dir)
+    chosen = chosen_tasks(listed_names(task), tasks_dir)
     if len(chosen) != 1:
         raise InvalidInput(f"only one task can be repeated, not {len(chosen)}; name one")
     settings = settings_for(session.load().settings)
@@ -217,13 +225,6 @@ def repeat(
     print_result(to_builtins(found), lines, as_json=as_json)
     if found.stage is not None:
         raise typer.Exit(ExitCode.NOTHING_FOUND)
-
-
-def _tasks(ids: str, folder: Path | None) -> "list[Task]":
-    from harness_evals.tasks import folder_of, load_tasks
-
-    named = dict.fromkeys(each.strip() for each in ids.split(",") if each.strip())
-    return load_tasks(list(named), folder_of(folder))
 
 
 def _weights(path: Path | None) -> "Mapping[str, float]":

@@ -10,7 +10,7 @@ import typer
 from harness.cli import completion
 from harness.cli.command_session import Session, with_session
 from harness.cli.groups import group
-from harness.cli.options import JsonOption, Options, YesOption, duration, in_words
+from harness.cli.options import JsonOption, Options, YesOption, duration, in_words, stored_argument
 from harness.cli.output import consent, print_json, print_result
 from harness.cli.tables import Column, print_table
 from harness.cli.terminal import ExitCode
@@ -37,15 +37,7 @@ Examples:
 """
 commands = group("knowledge", HELP)
 
-IdArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="ID",
-        help="Id of the document.",
-        show_default=False,
-        autocompletion=completion.stored("documents"),
-    ),
-]
+IdArgument = Annotated[str, stored_argument("ID", "Id of the document.", "documents")]
 UrlOption = Annotated[str | None, typer.Option("--source-url", metavar="URL", help="Address of its source.")]
 TagOption = Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="A tag; may repeat.")]
 AgentOption = Annotated[str | None, typer.Option("--agent", metavar="NAME", help="Name of its author.")]

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from harness.cli import completion
 from harness.cli.command_session import Session, with_session
 from harness.cli.groups import group
-from harness.cli.options import JsonOption, YesOption, duration, in_words
+from harness.cli.options import JsonOption, YesOption, duration, in_words, stored_argument
 from harness.cli.output import consent, print_json
 from harness.cli.tables import Column, Line, print_table
 from harness.cli.terminal import ExitCode
@@ -38,15 +37,7 @@ Examples:
 """
 commands = group("library", HELP)
 
-UrlArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="URL",
-        help="Address of the source.",
-        show_default=False,
-        autocompletion=completion.stored("sources"),
-    ),
-]
+UrlArgument = Annotated[str, stored_argument("URL", "Address of the source.", "sources")]
 
 
 @commands.command()

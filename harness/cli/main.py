@@ -14,7 +14,6 @@ from harness.cli import (
     library,
     memory_commands,
     new_task,
-    snapshot_commands,
     tenant,
     token,
 )
@@ -35,6 +34,7 @@ from harness.cli.research import research
 from harness.cli.search_command import search
 from harness.cli.serve import serve
 from harness.cli.show import show
+from harness.cli.snapshot_commands import export, import_, runs
 from harness.cli.terminal import EXIT_CODES, run
 from harness.cli.verify import verify
 
@@ -94,7 +94,7 @@ commands = group("harness", HELP, cls=Root, completion=True)
 for heading, functions in (
     (ASK, (research, ask, chat, search, read)),
     (CHECK, (verify, check, rank)),
-    (FIND, (show, snapshot_commands.runs, history)),
+    (FIND, (show, runs, history)),
     (CACHE, (index,)),
     (SHARE, (serve, mcp)),
     (SET_UP, (doctor, config)),
@@ -110,13 +110,6 @@ Examples:
   harness cache explain "python 3.12 release date"
   harness cache export run.snapshot --run 20261122-101500-1a2b3c
 """
-cache_commands = group("cache", CACHE_HELP)
-for command in (cache.stats, explain, cache.clear, cache.expired, cache.reindex, cache.verify, calibrate):
-    cache_commands.command()(command)
-cache_commands.command()(snapshot_commands.runs)
-cache_commands.command()(snapshot_commands.export)
-cache_commands.command("import")(snapshot_commands.import_command)
-commands.add_typer(cache_commands, rich_help_panel=CACHE)
 
 ACCESS_HELP = """Create, list and revoke access tokens.
 
@@ -128,11 +121,6 @@ Examples:
   harness token list
   harness token revoke 0123456789abcdef
 """
-token_commands = group("token", ACCESS_HELP)
-token_commands.command()(token.create)
-token_commands.command("list")(token.list_)
-token_commands.command()(token.revoke)
-commands.add_typer(token_commands, rich_help_panel=SHARE)
 
 TENANT_HELP = """List tenants, or delete one with all its entries.
 
@@ -141,10 +129,6 @@ Examples:
   harness tenant list
   harness tenant delete lab
 """
-tenant_commands = group("tenant", TENANT_HELP)
-tenant_commands.command("list")(tenant.list_)
-tenant_commands.command()(tenant.delete)
-commands.add_typer(tenant_commands, rich_help_panel=SHARE)
 
 EVAL_HELP = """Run evaluation tasks, and compare the results.
 
@@ -155,19 +139,18 @@ Examples:
   harness eval compare 20261122-1015 last
   harness eval repeat T_A -n 40
 """
-eval_commands = group("eval", EVAL_HELP)
-for command in (
-    evaluate.run,
-    evaluation_views.show,
-    evaluate.score,
-    evaluation_views.compare,
-    evaluate.check,
-    evaluate.repeat,
+IN_CACHE = (cache.stats, explain, cache.clear, cache.expired, cache.reindex, cache.verify, calibrate)
+IN_EVAL = (evaluate.run, evaluation_views.show, evaluate.score, evaluation_views.compare, evaluate.check)
+for heading, name, text, functions in (
+    (CACHE, "cache", CACHE_HELP, (*IN_CACHE, runs, export, import_)),
+    (SHARE, "token", ACCESS_HELP, (token.create, token.list_, token.revoke)),
+    (SHARE, "tenant", TENANT_HELP, (tenant.list_, tenant.delete)),
+    (MEASURE, "eval", EVAL_HELP, (*IN_EVAL, evaluate.repeat, evaluation_views.list_, new_task.new)),
 ):
-    eval_commands.command()(command)
-eval_commands.command("list")(evaluation_views.list_)
-eval_commands.command()(new_task.new)
-commands.add_typer(eval_commands, rich_help_panel=MEASURE)
+    made = group(name, text)
+    for function in functions:
+        made.command(function.__name__.rstrip("_"))(function)  # `list_` and `import_` have names of Python
+    commands.add_typer(made, rich_help_panel=heading)
 commands.add_typer(autoresearch.commands, rich_help_panel=MEASURE)
 commands.add_typer(library.commands, rich_help_panel=FIND)
 commands.add_typer(knowledge.commands, rich_help_panel=FIND)

@@ -9,7 +9,7 @@ from msgspec import to_builtins
 from harness.cli import completion
 from harness.cli.command_session import Session, with_session
 from harness.cli.groups import group
-from harness.cli.options import JsonOption, YesOption, duration, in_words
+from harness.cli.options import JsonOption, YesOption, duration, in_words, stored_argument
 from harness.cli.output import consent, print_json, print_result
 from harness.core.durations import spelled
 from harness.core.text import shorten
@@ -30,15 +30,7 @@ Examples:
 """
 commands = group("memory", HELP)
 
-IdArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="ID",
-        help="An id, or a unique start of one.",
-        show_default=False,
-        autocompletion=completion.stored("memories"),
-    ),
-]
+IdArgument = Annotated[str, stored_argument("ID", "An id, or a unique start of one.", "memories")]
 
 
 @commands.command()

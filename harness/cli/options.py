@@ -1,10 +1,10 @@
 """Options that several commands have, and options made from the declarations of settings."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 from msgspec import Struct
@@ -19,6 +19,11 @@ from harness.settings.flags import Flag, flag_of
 from harness.settings.model_settings import EmbeddingSettings, ModelSettings
 from harness.settings.research_settings import FetchSettings, GatheringSettings, WritingSettings
 from harness.settings.source_settings import EngineSettings
+
+if TYPE_CHECKING:
+    from harness_evals.tasks import Task
+
+    from harness.storage.recent import Kind
 
 IN_CACHE, IN_REPORT = "Cache", "Report"
 HEADINGS: Mapping[str, tuple[type[Struct], ...]] = MappingProxyType(
@@ -83,6 +88,11 @@ def duration(
     )
 
 
+def stored_argument(name: str, help: str, kind: "Kind") -> Any:  # noqa: A002 - as in `typer.Argument`
+    """Return an argument that names something stored, which the shell completes."""
+    return typer.Argument(metavar=name, help=help, show_default=False, autocompletion=completion.stored(kind))
+
+
 class SettingOptions:
     """Annotation of a command's `Flags`: the settings that are its options, and the help that differs from theirs."""
 
@@ -139,6 +149,14 @@ OriginOption = Annotated[
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+RunArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="RUN",
+        help="Id of a run (see `harness runs`), the start of one, or `last`.",
+        autocompletion=completion.runs,
+    ),
+]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Change nothing; only show the result.")]
 ReplayOption = Annotated[
@@ -172,6 +190,18 @@ TasksDirOption = Annotated[
 DaskOption = Annotated[
     str | None, typer.Option("--dask", metavar="ADDRESS", help="Run tasks on the workers of this Dask scheduler.")
 ]
+
+
+def listed_names(text: str) -> list[str]:
+    """Return the names of a list with commas, each once."""
+    return list(dict.fromkeys(each.strip() for each in text.split(",") if each.strip()))
+
+
+def chosen_tasks(names: Iterable[str], folder: Path | None) -> "list[Task]":
+    """Load the tasks of `--tasks` (all, if it names none) from the folder of `--tasks-dir`."""
+    from harness_evals.tasks import folder_of, load_tasks
+
+    return load_tasks(list(names), folder_of(folder))
 
 
 class CacheOptions(Options):

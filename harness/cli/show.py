@@ -1,13 +1,13 @@
 """`harness show`: the report of an earlier run."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 from msgspec import to_builtins
 
-from harness.cli import completion, report
+from harness.cli import report
 from harness.cli.command_session import Session, with_session
-from harness.cli.options import ReportOptions
+from harness.cli.options import ReportOptions, RunArgument
 from harness.cli.terminal import ExitCode
 from harness.errors import InvalidInput
 
@@ -19,14 +19,7 @@ if TYPE_CHECKING:
 def show(
     session: Session,
     *,
-    run: Annotated[
-        str,
-        typer.Argument(
-            metavar="RUN",
-            help="Id of a run (see `harness runs`), the start of one, or `last`.",
-            autocompletion=completion.runs,
-        ),
-    ] = "last",
+    run: RunArgument = "last",
     output: ReportOptions,
 ) -> None:
     """Show the report of an earlier run.

@@ -196,6 +196,7 @@ def _json(value: object) -> str:
     return orjson.dumps(value).decode()
 
 
+@with_session
 def import_(
     session: Session,
     file: Annotated[Path, typer.Argument(help="Snapshot to read.", show_default=False)],
@@ -234,6 +235,3 @@ def import_(
                 )
     text = f"added {added:,} of {len(lines):,} entries; the others exist already, or belong to a run"
     print_result({"file": str(file), "entries": len(lines), "added": added}, text, as_json=as_json)
-
-
-import_command = with_session(import_)

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from harness.cli import completion
 from harness.cli.command_session import Session, with_session
-from harness.cli.options import JsonOption, YesOption
+from harness.cli.options import JsonOption, YesOption, stored_argument
 from harness.cli.output import consent, print_json, print_result
 from harness.cli.tables import Column, print_table
 from harness.errors import InvalidInput
@@ -42,10 +41,7 @@ def list_(session: Session, as_json: JsonOption = False) -> None:
 @with_session
 def delete(
     session: Session,
-    tenant: Annotated[
-        str,
-        typer.Argument(help="Tenant to delete.", show_default=False, autocompletion=completion.stored("tenants")),
-    ],
+    tenant: Annotated[str, stored_argument("TENANT", "Tenant to delete.", "tenants")],
     user: Annotated[
         str | None,
         typer.Option(

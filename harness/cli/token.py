@@ -8,7 +8,7 @@ from msgspec import to_builtins
 
 from harness.cli import completion
 from harness.cli.command_session import Session, with_session
-from harness.cli.options import JsonOption, duration
+from harness.cli.options import JsonOption, duration, stored_argument
 from harness.cli.output import print_json, print_result
 from harness.cli.tables import Column, print_table
 from harness.core.freshness import DAY, is_expired
@@ -109,15 +109,7 @@ def list_(
 @with_session
 def revoke(
     session: Session,
-    identifier: Annotated[
-        str,
-        typer.Argument(
-            metavar="ID",
-            help="Id of the token, from `harness token list`.",
-            show_default=False,
-            autocompletion=completion.stored("tokens"),
-        ),
-    ],
+    identifier: Annotated[str, stored_argument("ID", "Id of the token, from `harness token list`.", "tokens")],
     as_json: JsonOption = False,
 ) -> None:
     """Revoke an access token at once.
