@@ -42,8 +42,7 @@ def ask(
     with session.app(flags) as app:
         found = _answered(app, run, in_words(words), flags)
         session.end_progress()
-        saved = saved_research(found)
-        show(saved, app.cache.now, output, saved.as_dict())
+        show(saved_research(found), app.cache.now, output)
         session.note(printable(f"asked: {found.plan.question}"))
         session.note(summary(found))
         sys.stdout.flush()

@@ -60,7 +60,8 @@ def print_journal(journal: "Journal", *, as_json: bool) -> None:
     else:
         typer.echo("no experiments yet")
     for each in journal.experiments:
-        typer.echo(wrapped(f"{each.number}. {_what(each)}", width, "   "))
+        what = ": ".join(dict.fromkeys(filter(None, (each.idea, each.description)))) or "no usable proposal"
+        typer.echo(wrapped(f"{each.number}. {what}", width, "   "))
         if changed := list(each.changed_tasks.items())[:CHANGED_SHOWN]:
             more = f", {len(each.changed_tasks) - len(changed)} more" if len(each.changed_tasks) > len(changed) else ""
             tasks = ", ".join(f"{task} {delta:+.4f}" for task, delta in changed)
@@ -79,18 +80,13 @@ def print_journal(journal: "Journal", *, as_json: bool) -> None:
         typer.echo(wrapped(line, width))
 
 
-def _what(experiment: "Experiment") -> str:
-    """Return the idea and the changes of an experiment."""
-    parts = dict.fromkeys(part for part in (experiment.idea, experiment.description) if part)
-    return ": ".join(parts) or "no usable proposal"
-
-
 def findings(journal: "Journal") -> list[str]:
     """Return what a loop kept, and what that shows and does not show, a sentence a line."""
     kept = [each for each in journal.experiments if each.is_kept]
     if not kept:
         return ["nothing was kept"] if journal.experiments else []
-    lines = [f"kept: {', '.join(_number(each) for each in kept)}"]
+    numbers = [f"{each.number}{' (unconfirmed)' * (each.status == 'unconfirmed')}" for each in kept]
+    lines = [f"kept: {', '.join(numbers)}"]
     for each in journal.confirmations:
         earlier = ", of an earlier state" if each.experiments < kept[-1].number else ""
         tasks = f"confirmation after {each.experiments} experiments{earlier}, on {', '.join(each.tasks)}"
@@ -101,7 +97,3 @@ def findings(journal: "Journal") -> list[str]:
             "`harness autoresearch confirm` tests it"
         )
     return lines
-
-
-def _number(experiment: "Experiment") -> str:
-    return f"{experiment.number} (unconfirmed)" if experiment.status == "unconfirmed" else str(experiment.number)

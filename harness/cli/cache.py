@@ -36,19 +36,6 @@ AUDITS = "audits"
 """A kind of `clear` that is not a cache and is deleted only by name."""
 
 
-def table_names(kind: str) -> tuple[str, ...]:
-    """Return the tables of a kind.
-
-    Raises:
-        InvalidInput: there is no such kind.
-    """
-    from harness.cache import KINDS
-
-    if kind not in KINDS:
-        raise InvalidInput(f"no such kind: {kind!r}; choose {', '.join((*KINDS, AUDITS))}")
-    return KINDS[kind]
-
-
 @with_session
 def stats(session: Session, origin: OriginOption = "own", as_json: JsonOption = False) -> None:
     """Show the entries of the cache and its hits.
@@ -159,19 +146,24 @@ def clear(
       harness cache clear --query "python 3.12 release date"
       harness cache clear --kind tools --type job_search --user ada
     """
+    from harness.cache import KINDS
     from harness.cache.tool_cache import stored_by
 
     if select.kind == AUDITS:
         _clear_audits(session, select, dry_run=dry_run, yes=yes, as_json=as_json)
         return
-    tables, only = table_names(select.kind), stored_by(select.cache_type, select.user)
+    if select.kind not in KINDS:
+        raise InvalidInput(f"no such kind: {select.kind!r}; choose {', '.join((*KINDS, AUDITS))}")
+    only = stored_by(select.cache_type, select.user)
     if select.kind != "tools" and (select.cache_type is not None or select.user is not None):
         raise InvalidInput("--type and --user select results of tools; add --kind tools")
     with session.app() as app:
         if not dry_run:
             app.identity.require("admin")
         cache = app.cache
-        selected = cache.maintenance.select(tables, older_than=select.older_than, query=select.query, only=only)
+        selected = cache.maintenance.select(
+            KINDS[select.kind], older_than=select.older_than, query=select.query, only=only
+        )
         count = sum(map(len, selected.values()))
         if not as_json:
             _print_selected([entry for entries in selected.values() for entry in entries])

@@ -62,7 +62,7 @@ def check(
     """
     from harness.research.claims import check_claim
 
-    with session.app(flags, refresh=cache.refresh, no_cache=cache.no_cache) as app:
+    with session.app(flags, cache=cache) as app:
         sources = [source for given in against for source in _sources(app, given)]
         found = check_claim(claim, sources, app.models.reader, app.models.embedder_for(claim), app.progress)
     print_result(to_builtins(found), _lines(found), as_json=as_json)

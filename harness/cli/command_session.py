@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_type_hints
 import typer
 
 from harness import settings
-from harness.cli.options import Duration, Options, SettingOptions
+from harness.cli.options import CacheOptions, Duration, Options, SettingOptions
 from harness.cli.terminal import configure_logging
 from harness.cli.terminal.progress import ProgressBars
 from harness.core.origins import RunOrigin
@@ -22,6 +22,8 @@ if TYPE_CHECKING:  # it takes long to import, and `--help` needs none
     from harness.chat import Memory
 
 
+BOTH = CacheOptions()
+"""The cache is read and written."""
 COMMON = "Options of every command"
 """Heading in the help."""
 
@@ -72,8 +74,7 @@ class Session:
         self,
         flags: Mapping[str, Any] | None = None,
         *,
-        refresh: bool = False,
-        no_cache: bool = False,
+        cache: CacheOptions = BOTH,
         replay: Path | None = None,
         serve_stale: float | None = None,
         origin: RunOrigin = "user",
@@ -89,8 +90,8 @@ class Session:
             with App(
                 loaded.settings,
                 Mode(
-                    read=not (refresh or no_cache),
-                    write=not no_cache,
+                    read=not (cache.refresh or cache.no_cache),
+                    write=not cache.no_cache,
                     replay=replay,
                     serve_stale=serve_stale,
                     origin=origin,

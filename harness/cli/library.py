@@ -18,7 +18,7 @@ from harness.core.text import clean, shorten
 from harness.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from harness.app import App
     from harness.library import FoundPassage, HeldPassage, ReadDocument
@@ -77,7 +77,9 @@ def search(
 
             print_json(library_response(query, found, app.library.least_relevance, time.time()).model_dump())
         elif found:
-            _print(found)
+            shares = ["–" if each.relevance is None else f"{each.relevance:.0%}" for each in found]
+            rows = [(share, _passage_lines(each)) for share, each in zip(shares, found, strict=True)]
+            print_table((Column("answers", "right"), Column("passage", least=30)), rows)
     count = f"{len(found)} passage{'' if len(found) == 1 else 's'}"
     session.note(f"{count} from the library; 0 live calls" if found else "no passage found; try other words")
     if not found:
@@ -254,11 +256,6 @@ def _documents(app: "App", source: str) -> "Iterator[ReadDocument]":
                 )
         except PartUnavailable as error:
             raise InvalidInput(f"cannot read {part}") from error
-
-
-def _print(found: "Sequence[FoundPassage]") -> None:
-    rows = [("–" if each.relevance is None else f"{each.relevance:.0%}", _passage_lines(each)) for each in found]
-    print_table((Column("answers", "right"), Column("passage", least=30)), rows)
 
 
 def _passage_lines(found: "FoundPassage") -> list[Line]:

@@ -141,14 +141,14 @@ Examples:
 """
 IN_CACHE = (cache.stats, explain, cache.clear, cache.expired, cache.reindex, cache.verify, calibrate)
 IN_EVAL = (evaluate.run, evaluation_views.show, evaluate.score, evaluation_views.compare, evaluate.check)
-for heading, name, text, functions in (
+for heading, name, text, members in (
     (CACHE, "cache", CACHE_HELP, (*IN_CACHE, runs, export, import_)),
     (SHARE, "token", ACCESS_HELP, (token.create, token.list_, token.revoke)),
     (SHARE, "tenant", TENANT_HELP, (tenant.list_, tenant.delete)),
     (MEASURE, "eval", EVAL_HELP, (*IN_EVAL, evaluate.repeat, evaluation_views.list_, new_task.new)),
 ):
     made = group(name, text)
-    for function in functions:
+    for function in members:
         made.command(function.__name__.rstrip("_"))(function)  # `list_` and `import_` have names of Python
     commands.add_typer(made, rich_help_panel=heading)
 commands.add_typer(autoresearch.commands, rich_help_panel=MEASURE)

@@ -32,14 +32,18 @@ def mcp(session: Session, *, flags: ServerFlags) -> None:
     """
     require_extra("mcp")
     settings = session.load(**flags).settings
+    import anyio
+
     from harness.app import App
+    from harness.server.mcp.server import build_server
     from harness.settings.mode import Mode
 
     with App(settings, Mode(origin="agent")) as app:
         _check_token(app)
         if sys.stdin.isatty():
             session.note("waiting for messages of an MCP client on standard input; Ctrl-C ends")
-        _serve_stdio(app)
+        sys.stdout = unguarded(sys.stdout)  # bytes of the protocol must not change
+        anyio.run(build_server(app).run_stdio_async)
 
 
 def _check_token(app: "App") -> None:
@@ -48,12 +52,3 @@ def _check_token(app: "App") -> None:
         app.identity  # noqa: B018 - raises
     except StoreError as error:
         log.error("%s", error)  # noqa: TRY400 - one line
-
-
-def _serve_stdio(app: "App") -> None:
-    import anyio
-
-    from harness.server.mcp.server import build_server
-
-    sys.stdout = unguarded(sys.stdout)  # bytes of the protocol must not change
-    anyio.run(build_server(app).run_stdio_async)

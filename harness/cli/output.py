@@ -11,11 +11,16 @@ from harness.errors import InvalidInput
 BY_WORDS = "note: ranked by words alone: some passages have no vector yet; `harness index corpus:...` makes them"
 
 
-def print_json(value: object) -> None:
-    """Print one JSON object."""
+def json_text(value: object) -> str:
+    """Return a value as indented JSON that is safe on a terminal."""
     import orjson
 
-    typer.echo(printable_json(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()))
+    return printable_json(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode())
+
+
+def print_json(value: object) -> None:
+    """Print one JSON object."""
+    typer.echo(json_text(value))
 
 
 def print_result(value: object, text: str | Iterable[str], *, as_json: bool) -> None:

@@ -1,19 +1,17 @@
 """Pairs labelled by audits: `harness cache export --pairs` writes them, `calibrate` reads them."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from harness.cli.output import print_json
+from harness.cli.output import print_result
 from harness.core.text import printable_json
 from harness.errors import InvalidInput
 from harness.storage.files import replacing
 
 if TYPE_CHECKING:
     from harness.cli.command_session import Session
-    from harness.core.audits import Audit
 
 STDOUT = Path("-")
 
@@ -26,35 +24,28 @@ def export_pairs(session: "Session", file: Path, *, force: bool, as_json: bool) 
             output.
         StoreError: the store cannot be read.
     """
+    import orjson
+
+    from harness.cache.audit import labelled_pair
+
     if file == STDOUT and as_json:
         raise InvalidInput("standard output is for the pairs; name a file, or leave out --json")
     if file != STDOUT and file.exists() and not force:
         raise InvalidInput(f"{file} exists; choose another name, or pass --force")
     with session.app() as app:
         audits = app.cache.audits.all()
-    lines = _lines(audits)
+    lines = b"".join(orjson.dumps(labelled_pair(audit), option=orjson.OPT_APPEND_NEWLINE) for audit in audits)
     if file == STDOUT:
         typer.echo(printable_json(lines.decode()), nl=False)
     else:
         _write(file, lines)
     disagreeing = sum(not audit.agreed for audit in audits)
-    if as_json:
-        counts = {"pairs": len(audits), "agreeing": len(audits) - disagreeing, "disagreeing": disagreeing}
-        print_json({"file": str(file), **counts})
-        return
     summary = f"{len(audits):,} pairs, {disagreeing:,} of them disagreeing"
     if file == STDOUT:
         session.note(summary)
-    else:
-        typer.echo(f"wrote {summary}, to {file}")
-
-
-def _lines(audits: "Sequence[Audit]") -> bytes:
-    import orjson
-
-    from harness.cache.audit import labelled_pair
-
-    return b"".join(orjson.dumps(labelled_pair(audit), option=orjson.OPT_APPEND_NEWLINE) for audit in audits)
+        return
+    counts = {"pairs": len(audits), "agreeing": len(audits) - disagreeing, "disagreeing": disagreeing}
+    print_result({"file": str(file), **counts}, f"wrote {summary}, to {file}", as_json=as_json)
 
 
 def _write(file: Path, lines: bytes) -> None:

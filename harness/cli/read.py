@@ -38,7 +38,7 @@ def read(
       harness read https://arxiv.org/pdf/2208.02814 | less
       harness read https://example.org --json | jq -r .text
     """
-    with session.app({**flags, "page_ttl": ttl}, refresh=cache.refresh, no_cache=cache.no_cache) as app:
+    with session.app({**flags, "page_ttl": ttl}, cache=cache) as app:
         app.progress("reading", 0, 1)
         answer = app.cache.pages.answer(url, app.sources.reader, ttl=app.settings.page_ttl)
         app.progress("reading", 1, 1)

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from harness.cli.output import json_text
 from harness.core.freshness import age_in_words
-from harness.core.text import one_line, printable, printable_json, shorten
+from harness.core.text import one_line, printable, shorten
 from harness.errors import InvalidInput
+from harness.ports import NOTHING
 
 if TYPE_CHECKING:
-    from harness.cli.options import ReportForm, ReportOptions
+    from harness.cli.options import ReportOptions
     from harness.research.gathering import DecidedQuestion, SourceNote
     from harness.research.report import Report
     from harness.research.result import Research
@@ -27,13 +29,8 @@ NEAREST = 3
 MAX_TITLE = 60
 
 
-def show(
-    saved: "SavedReport",
-    now: float,
-    options: "ReportOptions",
-    as_json: Mapping[str, Any],
-) -> None:
-    """Print the report, or write it to a file, in the form that the options name; `as_json` is its JSON form.
+def show(saved: "SavedReport", now: float, options: "ReportOptions", about: Mapping[str, Any] = NOTHING) -> None:
+    """Print the report, or write it to a file, in the form that the options name; JSON has the fields `about` too.
 
     Raises:
         InvalidInput: the file cannot be written, or the report has no such form.
@@ -48,7 +45,12 @@ def show(
     if saved.report is not None and options.form == "markdown" and output is None:
         _print_report(saved.report)
         return
-    content = _content(saved, now, options.form, as_json)
+    if options.form == "json":
+        content = f"{json_text({**saved.as_dict(), **about})}\n".encode("utf-8", "replace")
+    else:
+        from harness.research.report_files import file_of
+
+        content = file_of(saved, now, options.form)
     if output is None:
         typer.echo(content.decode(), nl=False)
         return
@@ -57,19 +59,6 @@ def show(
     except OSError as error:
         again = f"the run is stored: harness show {saved.run} -o FILE" if saved.run else "choose another file"
         raise InvalidInput(f"cannot write {output}: {error.strerror or error}; {again}") from error
-
-
-def _content(saved: "SavedReport", now: float, form: "ReportForm", as_json: Mapping[str, Any]) -> bytes:
-    """Return the report in one of its forms, as the bytes of a file."""
-    from harness.research.report_files import file_of
-
-    return _json(as_json).encode("utf-8", "replace") if form == "json" else file_of(saved, now, form)
-
-
-def _json(value: object) -> str:
-    import orjson
-
-    return printable_json(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()) + "\n"
 
 
 def _write(path: Path, content: bytes) -> None:
@@ -202,16 +191,13 @@ def _reuse(found: "Research") -> list[str]:
     line = f"{len(searches)} of {planned} searches went out"
     if not reused:
         return [line]
-    newest, oldest = (age_in_words(found.at - moment) for moment in _span([each.fetched_at for each in reused]))
+    moments = [each.fetched_at for each in reused]
+    newest, oldest = (age_in_words(found.at - moment) for moment in (max(moments), min(moments)))
     ages = oldest if newest == oldest else f"{newest} to {oldest}"
     runs = {each.run for each in reused}
     if len(runs) == 1 and (run := runs.pop()):
         ages += f", run {run}"
     return [f"{line}; {len(reused)} passage{'' if len(reused) == 1 else 's'} read before ({ages})"]
-
-
-def _span(moments: list[float]) -> tuple[float, float]:
-    return max(moments), min(moments)
 
 
 def _failures(found: "Research") -> list[str]:

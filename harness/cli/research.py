@@ -1,7 +1,9 @@
 """`harness research`: from a question to a cited report."""
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -116,21 +118,14 @@ def research(
     from harness.research.saved_report import saved_research
 
     to_file = output.as_html or output.as_json or output.output
-    live = _Stream(session) if sys.stdout.isatty() and not to_file else None
-    with session.app(
-        flags,
-        refresh=cache.refresh,
-        no_cache=cache.no_cache,
-        replay=run.replay,
-        serve_stale=run.stale_if_error or 0.0,
-    ) as app:
+    live = partial(_stream, session) if sys.stdout.isatty() and not to_file else None
+    with session.app(flags, cache=cache, replay=run.replay, serve_stale=run.stale_if_error or 0.0) as app:
         if words and AUTO in app.settings.engine and run.replay is None:
             session.note(app.sources.suited(in_words(words)).reason)
         with network_hint(app, replaying=run.replay is not None):
             found = _researched(app, in_words(words), flags, run, live)
         session.end_progress()
-        saved = saved_research(found)
-        show(saved, app.cache.now, output, saved.as_dict())
+        show(saved_research(found), app.cache.now, output)
         session.note(summary(found))
         if app.settings.corpus_meaning and found.by_words:
             session.note(BY_WORDS)
@@ -139,31 +134,23 @@ def research(
         raise typer.Exit(ExitCode.NOTHING_FOUND)
 
 
-def _researched(app: "App", question: str, flags: Flags, run: ResearchOptions, live: "_Stream | None") -> "Research":
+def _researched(
+    app: "App", question: str, flags: Flags, run: ResearchOptions, live: Callable[[str], None] | None
+) -> "Research":
     """Run a new research, or the rest of a stopped one."""
     if run.resume is None:
         return app.researcher(question=question, epoch=run.epoch, on_text=live).run(question, sections=run.sections)
-    given: dict[str, Any] = {name: value for name, value in flags.items() if value is not None}
+    given = {name: value for name, value in flags.items() if value is not None}
     return app.resume(
-        run.resume,
-        given=given,
-        epoch=run.epoch,
-        sections=run.sections,
-        serve_stale=run.stale_if_error,
-        on_text=live,
+        run.resume, given=given, epoch=run.epoch, sections=run.sections, serve_stale=run.stale_if_error, on_text=live
     )
 
 
-class _Stream:
-    """Output of the model on the terminal, dimmed, until the report is ready."""
+def _stream(session: Session, text: str) -> None:
+    """Show output of the model on the terminal, dimmed, until the report is ready."""
+    from rich.text import Text
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
+    from harness.cli.terminal.console import SafeConsole
 
-    def __call__(self, text: str) -> None:
-        from rich.text import Text
-
-        from harness.cli.terminal.console import SafeConsole
-
-        self._session.end_progress()
-        SafeConsole(stderr=True).print(Text(text, style="dim"), end="", soft_wrap=True)
+    session.end_progress()
+    SafeConsole(stderr=True).print(Text(text, style="dim"), end="", soft_wrap=True)

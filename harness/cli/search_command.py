@@ -51,7 +51,7 @@ def search(
       harness search "best practices for rag pipelines" --json | jq -r '.results[].href'
     """
     query = in_words(words)
-    with session.app(flags, refresh=cache.refresh, no_cache=cache.no_cache, replay=replay) as app:
+    with session.app(flags, cache=cache, replay=replay) as app:
         if AUTO in app.settings.engine and replay is None:
             session.note(app.sources.suited(query).reason)
         with network_hint(app, replaying=replay is not None):
@@ -85,17 +85,14 @@ def search_summary(asked: "EngineSearch") -> str:
         how = f"{outcome.found}, {age_in_words(outcome.age)}"
         if outcome.found == "semantic":
             why = "results of" if outcome.reason else "means the same as"
-            how = f"{why} {outcome.query!r}, {_in_detail(outcome)}, {age_in_words(outcome.age)}"
+            detail = outcome.reason or f"similarity {outcome.similarity:.2f}"
+            how = f"{why} {outcome.query!r}, {detail}, {age_in_words(outcome.age)}"
         return f"{count} from the cache ({how}); 0 live calls"
     if isinstance(outcome, Stale) and answer.how == "stale":
         return f"{count} from the cache (stale, {age_in_words(outcome.age)}), because the search failed"
     if not answer.value:
         return f"nothing found by {asked.engine}; try other words"
     return f"{count} from {asked.engine}; 1 live call"
-
-
-def _in_detail(hit: "Hit[Any]") -> str:
-    return hit.reason or f"similarity {hit.similarity:.2f}"
 
 
 def _print_json(query: str, found: "Sequence[EngineSearch]", results: "Results") -> None:

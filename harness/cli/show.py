@@ -45,7 +45,7 @@ def show(
     with session.app({"offline": True}) as app:
         past = past_run(app.cache, run_named(app.store, app.identity.tenant, run))
     state = {"state": past.state, "created_at": iso(past.created_at), "error": to_builtins(past.error)}
-    report.show(past, past.created_at, output, {**past.as_dict(), **state})
+    report.show(past, past.created_at, output, state)
     if past.report is None:
         session.note(_why(past))
         raise typer.Exit(ExitCode.NOTHING_FOUND)

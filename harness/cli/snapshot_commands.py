@@ -164,19 +164,22 @@ def _lines_of_run(cache: "Cache", record: dict[str, Any]) -> "Iterator[SnapshotL
     """
     from hashlib import sha256
 
+    import orjson
+
     from harness.core.tables import ANSWERS, EVIDENCE, UNANSWERED
     from harness.storage.snapshots import SnapshotLine, line_of
 
     wanted: dict[tuple[str, str], list[dict[str, str]]] = {}
     for use in record["uses"]:
         if use["table"] == UNANSWERED:
-            yield SnapshotLine(UNANSWERED, use["asked"], "", _json({"code": "no_results"}), 0.0, 0.0, ["", ""])
+            failure = {"code": "no_results"}
         elif use["how"] == "failed":
             code, _, message = use["error"].partition(": ")
-            payload = _json({"code": code, "message": message})
-            yield SnapshotLine(UNANSWERED, use["asked"], "", payload, 0.0, 0.0, ["", ""])
+            failure = {"code": code, "message": message}
         else:
             wanted.setdefault((use["table"], use["served"]), []).append(use)
+            continue
+        yield SnapshotLine(UNANSWERED, use["asked"], "", orjson.dumps(failure).decode(), 0.0, 0.0, ["", ""])
     for table in (*ANSWERS, EVIDENCE):
         for _, entry in cache.maintenance.entries((table,)):
             digest = sha256(entry.payload).hexdigest()
@@ -188,12 +191,6 @@ def _lines_of_run(cache: "Cache", record: dict[str, Any]) -> "Iterator[SnapshotL
         raise InvalidInput(
             f"{missing} of the answers of this run have changed or been deleted since; run it again, then export it"
         )
-
-
-def _json(value: object) -> str:
-    import orjson
-
-    return orjson.dumps(value).decode()
 
 
 @with_session
@@ -229,9 +226,7 @@ def import_(
             app.progress("importing", done, len(lines))
             if line.table == AUDITS:
                 added += cache.audits.restore(audit_of(line))
-            else:
-                added += (
-                    not line.asked and line.created_at > 0 and cache.maintenance.restore(line.table, entry_of(line))
-                )
+            elif not line.asked and line.created_at > 0:
+                added += cache.maintenance.restore(line.table, entry_of(line))
     text = f"added {added:,} of {len(lines):,} entries; the others exist already, or belong to a run"
     print_result({"file": str(file), "entries": len(lines), "added": added}, text, as_json=as_json)

@@ -41,18 +41,14 @@ EXIT_CODES = (
 
 def exit_code(error: HarnessError) -> ExitCode:
     """Return the exit code for `error`."""
-    match error:
-        case InvalidInput():
-            return ExitCode.USAGE
-        case SearchError():
-            return ExitCode.SEARCH_FAILED
-        case StoreError():
-            return ExitCode.STORE_FAILED
-        case OfflineMiss():
-            return ExitCode.OFFLINE_MISS
-        case AccessDenied():
-            return ExitCode.ACCESS_DENIED
-    return ExitCode.FAILED
+    codes = {
+        InvalidInput: ExitCode.USAGE,
+        SearchError: ExitCode.SEARCH_FAILED,
+        StoreError: ExitCode.STORE_FAILED,
+        OfflineMiss: ExitCode.OFFLINE_MISS,
+        AccessDenied: ExitCode.ACCESS_DENIED,
+    }
+    return next((code for kind, code in codes.items() if isinstance(error, kind)), ExitCode.FAILED)
 
 
 def run(command: Callable[[], object]) -> NoReturn:
