@@ -86,8 +86,7 @@ def _split(line: str) -> tuple[str, str]:
 
 
 def _vadd(chat: Chat, rest: str) -> Outcome:
-    added = chat.required_memory().writer.add_text(_unquoted(rest), session_id=chat.session_id)
-    return Stored("text", added)
+    return Stored("text", chat.required_memory().writer.add_text(_unquoted(rest), session_id=chat.session_id))
 
 
 def _vdoc(chat: Chat, rest: str) -> Outcome:
@@ -145,10 +144,6 @@ def _vdelete(chat: Chat, rest: str) -> Outcome:
     return Notice(f"deleted {id_}" if deleted == 1 else f"deleted {deleted} passages of {id_}")
 
 
-def _vstats(chat: Chat, _rest: str) -> Outcome:
-    return chat.required_memory().listing.stats()
-
-
 def _threads(chat: Chat, _rest: str) -> Outcome:
     threads = chat.required_memory().listing.threads(MAX_THREADS + 1)
     return ThreadList(tuple(threads[:MAX_THREADS]), chat.thread_id, len(threads) > MAX_THREADS)
@@ -201,10 +196,6 @@ def _help(_chat: Chat, rest: str) -> Outcome:
         command = COMMANDS[name]
         return Help(((command.usage, command.meaning),), command.examples)
     return Help(tuple((each.usage, each.meaning) for each in COMMANDS.values()))
-
-
-def _quit(_chat: Chat, _rest: str) -> Outcome:
-    return Quit()
 
 
 def _unquoted(text: str) -> str:
@@ -276,8 +267,8 @@ _ALL = (
         needs_memory=True, examples=("/vdelete 3f2a91bc",),
     ),
     Command(
-        "vstats", "/vstats", "Show how much is stored, where, and the embedding model.", _vstats, takes="nothing",
-        needs_memory=True,
+        "vstats", "/vstats", "Show how much is stored, where, and the embedding model.",
+        lambda chat, _: chat.required_memory().listing.stats(), takes="nothing", needs_memory=True,
     ),
     Command(
         "threads", "/threads", "List the threads, the last used first.", _threads, takes="nothing", needs_memory=True,
@@ -292,6 +283,6 @@ _ALL = (
         needs_memory=True, examples=("/context summary", "/context off"),
     ),
     Command("help", "/help [COMMAND]", "Show the commands, or one with examples.", _help, examples=("/help vquery",)),
-    Command("quit", "/quit", "End the chat; so does Ctrl-D.", _quit, takes="nothing"),
+    Command("quit", "/quit", "End the chat; so does Ctrl-D.", lambda *_: Quit(), takes="nothing"),
 )  # fmt: skip
 COMMANDS = {command.name: command for command in _ALL}

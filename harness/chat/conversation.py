@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from msgspec import Struct
 
 from harness.chat.exchanges import MAX_MESSAGE, MAX_PRIOR, Exchange, MemoryMatch, iso, new_id
-from harness.chat.lookups import ChatServices, LookedUpText, added
+from harness.chat.lookups import MAX_LOOKED_UP, ChatServices, LookedUpText
 from harness.chat.prompt import Prompt, own_words, prompt_for
 from harness.core.text import clean
 from harness.errors import HarnessError, InvalidInput, ModelError
@@ -121,8 +121,14 @@ class Chat:
         return self.memory
 
     def add_texts(self, texts: Sequence[LookedUpText]) -> None:
-        """Add texts to the context of the next messages, until the conversation is cleared."""
-        self.looked_up = added(self.looked_up, texts)
+        """Add texts to the context of the next messages, until the conversation is cleared. Each address is in it once:
+        a later text replaces an earlier one.
+        """
+        by_url = {text.url: text for text in self.looked_up}
+        for text in texts:
+            by_url.pop(text.url, None)
+            by_url[text.url] = text
+        self.looked_up = list(by_url.values())[-MAX_LOOKED_UP:]
 
     def prompt_with(self, text: str) -> tuple[Prompt, tuple[str, ...]]:
         """Return the prompt of a message, and warnings, without sending it; an empty text searches no memories."""
@@ -193,20 +199,13 @@ class Chat:
             pieces.append(piece)
             on_text(piece)
 
-        ending: Ending
-        failure = ""
         try:
             completion = model.complete(messages, on_text=collect)
-            return completion.text, "whole" if completion.whole else "length", ""
-        except KeyboardInterrupt:
-            if not "".join(pieces).strip():
+        except (KeyboardInterrupt, ModelError) as error:
+            if not (begun := "".join(pieces).strip()):
                 raise
-            ending = "stopped"
-        except ModelError as error:
-            if not "".join(pieces).strip():
-                raise
-            ending, failure = "failed", str(error)
-        return "".join(pieces).strip(), ending, failure
+            return (begun, "failed", str(error)) if isinstance(error, ModelError) else (begun, "stopped", "")
+        return completion.text, "whole" if completion.whole else "length", ""
 
 
 def checked_text(text: str) -> str:

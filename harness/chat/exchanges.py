@@ -1,4 +1,4 @@
-"""Memories: exchanges of conversations and passages of documents, and their rows."""
+"""Memories: exchanges of conversations and passages of documents."""
 
 from datetime import UTC, datetime
 from typing import Annotated, Literal, TypeAlias
@@ -8,8 +8,6 @@ import msgspec
 from msgspec import Meta, Struct, field
 
 from harness.core.entries import Entry
-from harness.core.freshness import NEVER
-from harness.core.tables import MemoryColumns
 from harness.core.text import clean
 from harness.errors import InvalidInput, StoreCorrupt
 
@@ -115,23 +113,6 @@ def seconds_of(timestamp: str) -> float:
         return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError) as error:
         raise InvalidInput(f"not an ISO 8601 time: {clean(timestamp, 50)!r}") from error
-
-
-def entry_of(remembered: Remembered, collection: str, embedding: bytes | None, embedder: str | None) -> Entry:
-    """Return the row of a memory.
-
-    Raises:
-        InvalidInput: its timestamp is not a time.
-    """
-    at = seconds_of(remembered.timestamp)
-    if isinstance(remembered, Exchange):
-        place = (remembered.thread_id, remembered.session_id, remembered.thread_continuation_seq)
-        own = MemoryColumns(collection, "exchange", *place, len(remembered.prior_exchange_ids))
-    else:
-        place = (remembered.document_id, remembered.session_id or "", 0)
-        own = MemoryColumns(collection, "document", *place, remembered.chunk_index)
-    payload = msgspec.json.encode(remembered)
-    return Entry(remembered.id, remembered.text, payload, at, NEVER, at, own, embedding, embedder)
 
 
 def remembered_in(entry: Entry) -> Remembered:

@@ -42,12 +42,3 @@ class ChatServices(Struct, frozen=True):
     read: Callable[[str], Lookups] | None = None
     model_named: "Callable[[str], LanguageModel] | None" = None
     settings: Sequence[Described] = ()
-
-
-def added(known: Sequence[LookedUpText], new: Sequence[LookedUpText]) -> list[LookedUpText]:
-    """Return the texts in order of addition, each address once: a later text replaces an earlier one."""
-    by_url = {text.url: text for text in known}
-    for text in new:
-        by_url.pop(text.url, None)
-        by_url[text.url] = text
-    return list(by_url.values())[-MAX_LOOKED_UP:]

@@ -4,10 +4,13 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from harness.chat.exchanges import Remembered, entry_of
+import msgspec
+
+from harness.chat.exchanges import Exchange, Remembered, seconds_of
 from harness.chat.word_index import WordIndex
 from harness.core.entries import Entry, Outline
-from harness.core.tables import MEMORY
+from harness.core.freshness import NEVER
+from harness.core.tables import MEMORY, MemoryColumns
 from harness.errors import EmbeddingError, InvalidInput
 from harness.ports import Embedder, Store, Vectors
 from harness.settings import VectorStoreSettings
@@ -87,5 +90,17 @@ class MemoryRows:
         return vectors
 
     def entry(self, remembered: Remembered, vector: bytes | None) -> Entry:
-        """Return the row of a memory."""
-        return entry_of(remembered, self.collection, vector, None if vector is None else self.embedder.id)
+        """Return the row of a memory.
+
+        Raises:
+            InvalidInput: its timestamp is not a time.
+        """
+        at = seconds_of(remembered.timestamp)
+        if isinstance(remembered, Exchange):
+            place = (remembered.thread_id, remembered.session_id, remembered.thread_continuation_seq)
+            own = MemoryColumns(self.collection, "exchange", *place, len(remembered.prior_exchange_ids))
+        else:
+            place = (remembered.document_id, remembered.session_id or "", 0)
+            own = MemoryColumns(self.collection, "document", *place, remembered.chunk_index)
+        payload, embedder = msgspec.json.encode(remembered), None if vector is None else self.embedder.id
+        return Entry(remembered.id, remembered.text, payload, at, NEVER, at, own, vector, embedder)

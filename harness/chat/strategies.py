@@ -140,7 +140,7 @@ class Hybrid:
         """See `RetrievalStrategy.retrieve`."""
         pool = _pool(memories.nearest(query.vector, POOL), memories.with_words(query.words, POOL))
         before = {key: memories.before(key) for key in pool}
-        alone = {key: _relevance(found) for key, found in pool.items()}
+        alone = {key: ((found.similarity or 0.0) + min(1.0, found.words)) / 2 for key, found in pool.items()}
         if not query.everything and max(alone.values(), default=0.0) < MIN_RELEVANCE:
             return []
         relevance = _with_neighbours(alone, before)
@@ -209,10 +209,6 @@ def _fused(pool: Mapping[str, MemoryCandidate]) -> dict[str, float]:
         + (1 - MEANING) * each.words / max(most_words, _TINY)
         for key, each in pool.items()
     }
-
-
-def _relevance(found: MemoryCandidate) -> float:
-    return ((found.similarity or 0.0) + min(1.0, found.words)) / 2
 
 
 def _with_neighbours(scores: Mapping[str, float], before: Mapping[str, str | None]) -> dict[str, float]:

@@ -21,7 +21,6 @@ from harness.chat.exchanges import (
     seconds_of,
 )
 from harness.chat.memory_rows import MemoryRows
-from harness.core.entries import Entry
 from harness.core.tables import MEMORY
 from harness.errors import InvalidInput
 from harness.storage.files import replacing
@@ -114,7 +113,8 @@ class MemoryTransfer:
         count, digest = 0, hashlib.sha256()
         for row in self._rows.store.listings.scan(MEMORY, self._rows.tenant):
             if row.own.collection == self._rows.collection:
-                line = msgspec.json.encode(_line(row)) + b"\n"
+                embedding = None if row.embedding is None else base64.b64encode(row.embedding).decode()
+                line = msgspec.json.encode(ExportLine(remembered_in(row), row.embedder, embedding)) + b"\n"
                 digest.update(line)
                 file.write(line)
                 count += 1
@@ -138,11 +138,6 @@ class MemoryTransfer:
         user, _ = self._rows.masked(remembered.user_message)
         assistant, _ = self._rows.masked(remembered.assistant_message)
         return replace(remembered, user_message=user, assistant_message=assistant)
-
-
-def _line(row: Entry) -> ExportLine:
-    embedding = None if row.embedding is None else base64.b64encode(row.embedding).decode()
-    return ExportLine(remembered_in(row), row.embedder, embedding)
 
 
 def _checked_lines(file: IO[bytes], path: Path) -> Iterator[ExportLine]:

@@ -52,7 +52,7 @@ class WordIndex:
         Raises:
             StoreError: the rows cannot be read.
         """
-        terms = {text: _terms(text) for text in texts}
+        terms = {text: search_terms(text)[:MAX_TERMS] for text in texts}  # none contains an operator of FTS5
         with self._fresh() as index:
             scores = dict[int, float]()
             for text, weight in texts.items():
@@ -140,8 +140,3 @@ class _Index:
         """Return the term's inverse document frequency, as FTS5 computes it."""
         having: int = self._words.execute(_COUNT, (f'"{term}"',)).fetchone()[0]
         return max(1e-6, log((len(self.rows) - having + 0.5) / (having + 0.5)))
-
-
-def _terms(text: str) -> list[str]:
-    """Return the words to search; none contains an operator of FTS5."""
-    return search_terms(text)[:MAX_TERMS]

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,7 +38,9 @@ class ChatCompleter(Completer):
         self._paths = PathCompleter(expanduser=True)
         self._arguments: dict[str, Callable[[str], Iterable[Completion]]] = {
             "vdoc": self._of_documents,
-            "vget": lambda begun: (*self._of_words(("session", "thread"), begun), *self._of_ids(begun)),
+            "vget": lambda begun: chain(
+                self._of_words(("session", "thread"), begun), self._of_exchanges(begun), self._of_threads(begun)
+            ),
             "vdelete": self._of_exchanges,
             "continue": self._of_threads,
             "context": lambda begun: self._of_words(("on", "off", "summary"), begun),
@@ -88,10 +91,6 @@ class ChatCompleter(Completer):
         name = begun.removeprefix(DOCS)
         if not name.startswith(("/", "~")) and ".." not in name:
             yield from inside.get_completions(Document(name), CompleteEvent())
-
-    def _of_ids(self, begun: str) -> Iterator[Completion]:
-        yield from self._of_exchanges(begun)
-        yield from self._of_threads(begun)
 
     def _of_exchanges(self, begun: str) -> Iterator[Completion]:
         """Complete the ids of this conversation: its exchanges, and the memories of the last message."""

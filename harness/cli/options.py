@@ -15,7 +15,7 @@ from harness.core.languages import LANGUAGES
 from harness.core.origins import CHOICES as ORIGINS
 from harness.errors import InvalidInput
 from harness.settings.cache_settings import CacheSettings
-from harness.settings.flags import Flag, flag_of
+from harness.settings.flags import flag_of
 from harness.settings.model_settings import EmbeddingSettings, ModelSettings
 from harness.settings.research_settings import FetchSettings, GatheringSettings, WritingSettings
 from harness.settings.source_settings import EngineSettings
@@ -111,23 +111,17 @@ def _option(name: str, text: str) -> Any:
         option = duration(*flag.names, bare=flag.unit, help=text or flag.help, heading=heading)
         return Annotated[float | None, option]
     kind: Any = list[flag.kind] if flag.several else flag.kind  # type: ignore[name-defined]
+    values = flag.choices or VALUES.get(name, ())
+    completer = completion.engines if name == "engine" else completion.choices(values) if values else None
     option = typer.Option(
         *flag.names,
         metavar=flag.metavar or None,
         help=text or flag.help,
         show_default=False,
-        autocompletion=_completion(name, flag),
+        autocompletion=completer,
         rich_help_panel=heading,
     )
     return Annotated[kind | None, option]
-
-
-def _completion(name: str, flag: Flag) -> Any:
-    """Return the completion of a setting's values, `None` where any text is one."""
-    if name == "engine":
-        return completion.engines
-    values = flag.choices or VALUES.get(name, ())
-    return completion.choices(values) if values else None
 
 
 def in_words(words: Sequence[str] | None) -> str:
@@ -278,19 +272,3 @@ class ReportOptions(Options):
     def _suffix(self) -> str:
         name = self.output.name.lower() if self.output else ""
         return next((suffix for suffix in SUFFIXES if name.endswith(suffix)), "")
-
-
-class ListenOptions(Options):
-    """Address of a server and who can reach it."""
-
-    host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1"
-    port: Annotated[
-        int, typer.Option("--port", metavar="N", min=0, max=65_535, help="Port to listen on; 0: a free one.")
-    ] = 8766
-    allow_host: Annotated[
-        list[str] | None,
-        typer.Option("--allow-host", metavar="NAME", help="Accept this host name too, as behind a proxy."),
-    ] = None
-    rate: Annotated[float, typer.Option("--rate", metavar="N", help="Maximum requests a minute for each token.")] = (
-        6_000.0
-    )

@@ -1,8 +1,7 @@
 """`harness rank`: passages by how likely they answer a question."""
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from msgspec import to_builtins
@@ -13,9 +12,6 @@ from harness.cli.output import print_result
 from harness.cli.terminal import ExitCode
 from harness.cli.text_input import STDIN, passages_of
 from harness.core.text import one_line, printable, shorten
-
-if TYPE_CHECKING:
-    from harness.research.reading import RankedPassage
 
 MAX_SHOWN = 300
 """Characters of a passage in the table."""
@@ -52,12 +48,11 @@ def rank(
     with session.app({"offline": True}) as app:
         embedder = app.models.embedder_for(question)
         found = ranked_passages(question, passages, app.models.reader, embedder, app.progress)[:most]
-    print_result({"question": question, "passages": to_builtins(found)}, _lines(found), as_json=as_json)
+    lines = (
+        f"{each.rank:>3}. {each.probability:.2f}  {printable(shorten(one_line(each.text), MAX_SHOWN))}"
+        for each in found
+    )
+    print_result({"question": question, "passages": to_builtins(found)}, lines, as_json=as_json)
     if not any(each.answers for each in found):
         session.note("no passage is likely to answer the question; the nearest are listed")
         raise typer.Exit(ExitCode.NOTHING_FOUND)
-
-
-def _lines(found: "list[RankedPassage]") -> Iterator[str]:
-    for each in found:
-        yield f"{each.rank:>3}. {each.probability:.2f}  {printable(shorten(one_line(each.text), MAX_SHOWN))}"

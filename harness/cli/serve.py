@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from harness.cli.command_session import Session, with_session
-from harness.cli.options import ListenOptions, Options, ServerFlags, duration
+from harness.cli.options import Options, ServerFlags, duration
 from harness.cli.terminal import configure_logging
 from harness.errors import InvalidInput
 from harness.settings.extras import require_extra
@@ -21,8 +21,19 @@ LEAST_SWEEP_SECONDS = 1.0
 
 
 class ServingOptions(Options):
-    """Options of how a server serves."""
+    """Address of a server, who can reach it, and how it serves."""
 
+    host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1"
+    port: Annotated[
+        int, typer.Option("--port", metavar="N", min=0, max=65_535, help="Port to listen on; 0: a free one.")
+    ] = 8766
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option("--allow-host", metavar="NAME", help="Accept this host name too, as behind a proxy."),
+    ] = None
+    rate: Annotated[float, typer.Option("--rate", metavar="N", help="Maximum requests a minute for each token.")] = (
+        6_000.0
+    )
     researches: Annotated[
         int,
         typer.Option(
@@ -47,7 +58,7 @@ class ServingOptions(Options):
 
 
 @with_session
-def serve(session: Session, *, listen: ListenOptions, serving: ServingOptions, flags: ServerFlags) -> None:
+def serve(session: Session, *, serving: ServingOptions, flags: ServerFlags) -> None:
     """Serve web pages, an API, search for other tools and MCP.
 
     Pages: history, reports with their passages, the cache, the library, experiments, knowledge. Agents use /mcp. Tools
@@ -73,18 +84,18 @@ def serve(session: Session, *, listen: ListenOptions, serving: ServingOptions, f
         app.sources.check()
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # stop as on Ctrl-C
         signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))  # when the terminal is closed
-        _run(session, app, listen, serving)
+        _run(session, app, serving)
 
 
-def _run(session: Session, app: "App", listen: ListenOptions, serving: ServingOptions) -> None:
+def _run(session: Session, app: "App", serving: ServingOptions) -> None:
     """Serve until interrupted, and say where."""
     from harness.server import serve_web
     from harness.server.warm_up import WarmUp
 
     options = serve_web.ServerOptions(
-        host=listen.host,
-        names=tuple(listen.allow_host or ()),
-        per_minute=listen.rate,
+        host=serving.host,
+        names=tuple(serving.allow_host or ()),
+        per_minute=serving.rate,
         max_researches=serving.researches,
         logs=serving.log_requests,
     )
@@ -95,11 +106,11 @@ def _run(session: Session, app: "App", listen: ListenOptions, serving: ServingOp
             warming.start()
 
         if serving.workers == 1:
-            serve_web.serve(app, listen.port, options, on_ready=reachable)
+            serve_web.serve(app, serving.port, options, on_ready=reachable)
         else:
             prepare = partial(configure_logging, app.settings.log_level)
             serve_web.serve_with_workers(
-                app, listen.port, options, serving.workers, prepare=prepare, on_ready=reachable
+                app, serving.port, options, serving.workers, prepare=prepare, on_ready=reachable
             )
 
 

@@ -240,14 +240,14 @@ def _known(name: str, where: str) -> str:
 
 def _checked(name: str, raw: object, origin: str) -> Any:
     kind = type_of(name)
-    if isinstance(raw, str) and raw.lower() == "null" and type(None) in get_args(get_args(kind)[0]):
-        raw = None
     held = get_args(kind)[0]
+    if isinstance(raw, str) and raw.lower() == "null" and type(None) in get_args(held):
+        raw = None
     if isinstance(raw, str) and (
         get_origin(held) is tuple or ("," in raw and tuple in [get_origin(each) for each in get_args(held)])
     ):
         raw = [part.strip() for part in raw.split(",") if part.strip()]
-    merged = get_origin(get_args(kind)[0]) is dict
+    merged = get_origin(held) is dict
     if merged and isinstance(raw, str):
         raw = dict(_pair(part) for part in _BETWEEN_PAIRS.split(raw) if part.strip())
     unit = note_of(name, "unit")
@@ -359,11 +359,11 @@ def setting_groups() -> Mapping[str, tuple[type[Struct], tuple[str, ...]]]:
         block, _, own = name.rpartition(".")
         among = [BLOCKS[block]] if block else kinds
         groups.setdefault(next(kind for kind in among if own in kind.__struct_fields__), []).append(name)
-    return {_in_words(kind): (kind, tuple(names)) for kind, names in groups.items()}
-
-
-def _in_words(group: type[Struct]) -> str:
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", group.__name__.removesuffix("Settings")).capitalize()
+    in_words = re.compile(r"(?<=[a-z])(?=[A-Z])")
+    return {
+        in_words.sub(" ", kind.__name__.removesuffix("Settings")).capitalize(): (kind, tuple(names))
+        for kind, names in groups.items()
+    }
 
 
 def note_of(name: str, key: str) -> Any:
