@@ -106,10 +106,6 @@ class Chat:
         self.context = ()
         self.looked_up: list[LookedUpText] = []
 
-    def now(self) -> float:
-        """Return the time, in seconds since the epoch."""
-        return self._clock()
-
     def required_memory(self) -> "Memory":
         """Return the memory.
 

@@ -15,6 +15,7 @@ from harness.cli.autoresearch_options import BudgetOptions, CodeOptions, LoopOpt
 from harness.cli.autoresearch_output import confirmation_line, experiment_line, floor_line, print_journal
 from harness.cli.autoresearch_plan import checkout, plan, proposer_for
 from harness.cli.command_session import Session, with_session
+from harness.cli.evaluate import opened_executor
 from harness.cli.groups import group
 from harness.cli.options import JsonOption, TasksDirOption, TasksOption, chosen_tasks, listed_names
 from harness.cli.output import print_result
@@ -94,8 +95,7 @@ def autoresearch(
     from harness.app import App
     from harness.settings.mode import Mode
 
-    with ProgressBars() as bars:
-        bars.visible &= not session.quiet
+    with ProgressBars(quiet=session.quiet) as bars:
         bars("preparing", 0, 0)
         settings = settings_for(session.load().settings)
         begun, folder, tasks, space = plan(options, source, settings)
@@ -181,8 +181,7 @@ def confirm(
     further = chosen_tasks(listed_names(tasks), tasks_dir)
     if not tasks:
         further = [task for task in further if task.id not in journal.begun.tasks]
-    with ProgressBars() as bars:
-        bars.visible &= not session.quiet
+    with ProgressBars(quiet=session.quiet) as bars:
         code = checkout(journal.begun, journal.folder, changed, settings) if code_of(journal.best) else None
         with ExitStack() as opened:
             roots = None
@@ -237,16 +236,12 @@ def _runner(options: RunnerOptions, code: "Checkout | None") -> "Iterator[Runner
     """Yield a runner of jobs: in processes, so that a job may hang, die, or take all memory; or on a Dask scheduler.
     Jobs of changed code run in sandboxed processes.
     """
-    from harness_evals import executors
     from harness_evals.run import run_jobs
     from harness_evals.trial_runs import with_trials
 
     workers, seconds = options.workers, options.task_seconds
-    with ExitStack() as opened:
-        if options.dask is not None:
-            executor, at_once = opened.enter_context(executors.dask(options.dask))
-        else:
-            executor, at_once = opened.enter_context(executors.processes(workers, seconds=seconds)), workers
+    processes = workers if options.dask is None else None
+    with opened_executor(options.dask, processes, seconds=seconds) as (executor, at_once):
         run = partial(run_jobs, executor=executor, at_once=at_once)
         yield run if code is None else with_trials(run, code.trials, workers=workers, seconds=seconds)
 

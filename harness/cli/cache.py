@@ -271,26 +271,17 @@ def verify(
         problems = app.databases.store.admin.verify(repair=repair)
         unchecked = app.databases.store.admin.unchecked()
         database = app.databases.place
-    if as_json:
-        repaired = repair and bool(problems)
-        print_json({"database": database, "problems": problems, "repaired": repaired, "unchecked": unchecked})
+    value = {"database": database, "problems": problems, "repaired": repair and bool(problems), "unchecked": unchecked}
+    lines, count = [*problems], "1 problem" if len(problems) == 1 else f"{len(problems):,} problems"
+    if not problems:
+        lines.append(f"{database} has no problems")
     else:
-        for problem in problems:
-            typer.echo(problem)
-        if not problems:
-            typer.echo(f"{database} has no problems")
-        elif repair:
-            typer.echo(f"repaired {_problems(len(problems))}")
-        else:
-            typer.echo(f"{_problems(len(problems))}; `harness cache verify --repair` repairs it")
-        if unchecked:
-            typer.echo(f"rows without a checksum, from older or other programs: {unchecked:,}")
+        lines.append(f"repaired {count}" if repair else f"{count}; `harness cache verify --repair` repairs it")
+    if unchecked:
+        lines.append(f"rows without a checksum, from older or other programs: {unchecked:,}")
+    print_result(value, lines, as_json=as_json)
     if problems and not repair:
         raise typer.Exit(ExitCode.STORE_FAILED)
-
-
-def _problems(number: int) -> str:
-    return "1 problem" if number == 1 else f"{number:,} problems"
 
 
 def _date(moment: float | None) -> str:

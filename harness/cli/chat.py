@@ -73,11 +73,11 @@ def chat(
       harness chat --query-vector-store "when is staging restarted"
       echo "What did we decide about retries?" | harness chat --model qwen3
     """
+    from harness.cli import chat_headless, chat_session
+
     if once.given:
         if once.given > 1 or no_memory or dummy or continued:
             raise InvalidInput("this option does one thing and exits; give it alone (--help shows examples)")
-        from harness.cli import chat_headless
-
         if once.add is not None:
             chat_headless.add(session, once.add)
         elif once.query is not None:
@@ -85,9 +85,7 @@ def chat(
         else:
             chat_headless.stats(session)
         return
-    from harness.cli.chat_session import converse
-
     with session.app(flags) as app:
-        code = converse(app, continued, no_memory=no_memory, dummy=dummy, quiet=session.quiet)
+        code = chat_session.converse(app, continued, no_memory=no_memory, dummy=dummy, quiet=session.quiet)
     if code != ExitCode.OK:
         raise typer.Exit(code)

@@ -2,8 +2,8 @@
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, assert_never
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, assert_never
 
 import typer
 
@@ -17,6 +17,7 @@ from harness.chat.command_results import (
     Outcome,
     PromptView,
     QueryResults,
+    Quit,
     Researched,
     SettingList,
     Stored,
@@ -172,37 +173,49 @@ def _show_without_model(screen: Screen, matches: Sequence[MemoryMatch]) -> None:
     screen.note("/research QUESTION searches for sources")
 
 
-def show(screen: Screen, outcome: Outcome) -> None:
+def show(screen: Screen, outcome: Outcome) -> None:  # noqa: C901, PLR0912 - one case for each kind of outcome
     """Show the result of a command."""
-    if (shown := _SHOWN.get(type(outcome))) is not None:
-        shown(screen, outcome)
-
-
-def _show_said(screen: Screen, said: Notice) -> None:
-    screen.line(said.text)
-
-
-def _show_found(screen: Screen, found: QueryResults) -> None:
-    _show_matches(screen, found.matches)
-    if not found.matches:
-        screen.line(f"No memory fits “{shorten(found.query, 60)}”.")
-
-
-def _show_shown(screen: Screen, shown: MemoryDetails) -> None:
-    for each in shown.remembered:
-        _show_whole(screen, each)
-
-
-def _show_statistics(screen: Screen, held: MemoryStats) -> None:
-    screen.panel("Memory", "\n".join(statistics(held)))
-
-
-def _show_research(screen: Screen, researched: Researched) -> None:
-    if researched.found.report is not None:
-        screen.markdown(researched.found.report.markdown())
-    screen.note(summary(researched.found))
-    if researched.warning:
-        screen.warn(researched.warning)
+    match outcome:
+        case Notice():
+            screen.line(outcome.text)
+        case Cleared():
+            screen.clear()
+            screen.line(outcome.text)
+        case Stored():
+            _show_stored(screen, outcome)
+        case QueryResults():
+            _show_matches(screen, outcome.matches)
+            if not outcome.matches:
+                screen.line(f"No memory fits “{shorten(outcome.query, 60)}”.")
+        case MemoryDetails():
+            for each in outcome.remembered:
+                _show_whole(screen, each)
+        case MemoryStats():
+            screen.panel("Memory", "\n".join(statistics(outcome)))
+        case ThreadList():
+            _show_threads(screen, outcome)
+        case Continued():
+            _show_continued(screen, outcome)
+        case Researched():
+            if outcome.found.report is not None:
+                screen.markdown(outcome.found.report.markdown())
+            screen.note(summary(outcome.found))
+            if outcome.warning:
+                screen.warn(outcome.warning)
+        case Context():
+            _show_context(screen, outcome)
+        case TextsAdded():
+            _show_added(screen, outcome)
+        case SettingList():
+            _show_settings(screen, outcome)
+        case PromptView():
+            _show_prompt(screen, outcome)
+        case Help():
+            _show_help(screen, outcome)
+        case Quit():
+            pass
+        case _:
+            assert_never(outcome)
 
 
 def _show_stored(screen: Screen, stored: Stored) -> None:
@@ -339,11 +352,6 @@ def _show_settings(screen: Screen, listed: SettingList) -> None:
         screen.note(f"{listed.others} others have their defaults; /config NAME shows them, `harness config` all")
 
 
-def _show_cleared(screen: Screen, cleared: Cleared) -> None:
-    screen.clear()
-    screen.line(cleared.text)
-
-
 def _show_prompt(screen: Screen, view: PromptView) -> None:
     for warning in view.warnings:
         screen.warn(warning)
@@ -372,21 +380,3 @@ def _show_help(screen: Screen, listed: Help) -> None:
         screen.line(f"Example: {example}", "dim", indent=2)
     if len(listed.lines) > 1:
         screen.line("Anything else is a message; put a space before a message that starts with a slash.")
-
-
-_SHOWN: Mapping[type, Callable[[Screen, Any], None]] = {
-    Notice: _show_said,
-    Stored: _show_stored,
-    QueryResults: _show_found,
-    MemoryDetails: _show_shown,
-    MemoryStats: _show_statistics,
-    ThreadList: _show_threads,
-    Continued: _show_continued,
-    Researched: _show_research,
-    Context: _show_context,
-    TextsAdded: _show_added,
-    SettingList: _show_settings,
-    Cleared: _show_cleared,
-    PromptView: _show_prompt,
-    Help: _show_help,
-}

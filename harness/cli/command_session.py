@@ -84,22 +84,11 @@ class Session:
         from harness.settings.mode import Mode
 
         loaded = self.load(**(flags or {}))
-        with ProgressBars() as bars:
-            self._bars = bars
-            bars.visible &= not self.quiet
-            with App(
-                loaded.settings,
-                Mode(
-                    read=not (cache.refresh or cache.no_cache),
-                    write=not cache.no_cache,
-                    replay=replay,
-                    serve_stale=serve_stale,
-                    origin=origin,
-                ),
-                progress=bars,
-            ) as app:
-                app.loaded = loaded
-                yield app
+        read, write = not (cache.refresh or cache.no_cache), not cache.no_cache
+        mode = Mode(read=read, write=write, replay=replay, serve_stale=serve_stale, origin=origin)
+        with ProgressBars(quiet=self.quiet) as bars, App(loaded.settings, mode, progress=bars) as app:
+            self._bars, app.loaded = bars, loaded
+            yield app
 
     @contextmanager
     def memory(self, *, writes: bool = False) -> "Iterator[Memory]":

@@ -97,8 +97,7 @@ def run(
 
     _ = Objective(objective)  # refused before anything runs
     settings = suite.settings_for(session.load().settings, fresh=options.fresh)
-    chosen = chosen_tasks(listed_names(options.tasks), options.tasks_dir)
-    folder = settings.data_dir / suite.FOLDER
+    chosen, folder = chosen_tasks(listed_names(options.tasks), options.tasks_dir), settings.data_dir / suite.FOLDER
     if options.resume is not None:
         path = suite.find_log(folder, options.resume)
         began_fresh = read_log(path).header.settings.get("research_cache") is False
@@ -107,14 +106,14 @@ def run(
         header, done, path = log.header, log.outcomes, log.path
         chosen = chosen_tasks(header.tasks, options.tasks_dir)
     else:
-        scorers = _weights(weights)
         header = suite.begin(
-            chosen, settings, repeats=options.repeat, now=time.time(), weights=scorers, objective=objective
+            chosen, settings, repeats=options.repeat, now=time.time(), weights=_weights(weights), objective=objective
         )
         done, path = [], folder / f"{header.id}{SUFFIX}"
-    with ProgressBars() as bars, _judge(settings, judge) as grading, _executor(settings, options) as workers:
+    threads = min(settings.concurrency, os.cpu_count() or 1)
+    opened = opened_executor(options.dask, options.workers, threads=threads)
+    with ProgressBars(quiet=session.quiet) as bars, _judge(settings, judge) as grading, opened as (executor, at_once):
         session.note(f"evaluation {header.id}")
-        bars.visible &= not session.quiet
         bare = [each for each in chosen if not (each.nuggets or each.gold or each.stream) and each.answerable]
         if bare and not settings.model:
             session.note("no language model is set (`model`), so the reports are excerpts")
@@ -124,8 +123,8 @@ def run(
             chosen,
             settings,
             path,
-            workers[0],
-            at_once=workers[1],
+            executor,
+            at_once=at_once,
             judge=grading,
             reports=options.reports,
             on_outcome=lambda number, total: bars("tasks", number, total),
@@ -251,20 +250,25 @@ def _judge(settings: "Settings", wanted: bool) -> "Iterator[Judge | None]":
 
 
 @contextmanager
-def _executor(settings: "Settings", options: EvaluationOptions) -> "Iterator[tuple[Executor, int]]":
-    """Yield the executor of tasks, and how many it runs at once."""
+def opened_executor(
+    dask: str | None, workers: int | None, *, threads: int = 1, seconds: float | None = None
+) -> "Iterator[tuple[Executor, int]]":
+    """Yield the executor of tasks, and how many it runs at once: a Dask scheduler's workers, processes that are killed
+    after `seconds` per task, or threads.
+
+    Raises:
+        InvalidInput: both a scheduler and processes are asked for.
+    """
     from harness_evals import executors
 
-    workers, dask = options.workers, options.dask
     if workers is not None and dask is not None:
         raise InvalidInput("choose one of --workers and --dask")
     if dask is not None:
-        with executors.dask(dask) as (executor, at_once):
-            yield executor, at_once
+        with executors.dask(dask) as found:
+            yield found
     elif workers is not None:
-        with executors.processes(workers) as executor:
+        with executors.processes(workers, seconds=seconds) as executor:
             yield executor, workers
     else:
-        at_once = min(settings.concurrency, os.cpu_count() or 1)
-        with executors.threads(at_once) as executor:
-            yield executor, at_once
+        with executors.threads(threads) as executor:
+            yield executor, threads

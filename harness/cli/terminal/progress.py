@@ -44,11 +44,11 @@ class Pace:
 class ProgressBars:
     """`Progress` on a terminal: a line on standard error that disappears at the end; nothing in a pipe.
 
-    Log lines and other output appear above it.
+    Log lines and other output appear above it. `quiet`: nothing at all.
     """
 
-    def __init__(self) -> None:
-        self.visible = sys.stderr.isatty()
+    def __init__(self, *, quiet: bool = False) -> None:
+        self.visible = sys.stderr.isatty() and not quiet
         self.pace = Pace(time.monotonic())
         self._bar: Bar | None = None
 
