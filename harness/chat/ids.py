@@ -38,7 +38,8 @@ def whole_id(memory: "Memory", beginning: str, kinds: Sequence[Kind]) -> str:
     for outline in memory.rows.outlines(0, MAX_LOOKED_AT):
         for id_, kind in _ids(outline):
             if kind in kinds and id_.startswith(beginning):
-                found.setdefault(id_, f"{id_} ({kind}: {_excerpt(outline)})")
+                excerpt = shorten(outline.text.removeprefix("User: "), _EXCERPT)
+                found.setdefault(id_, f"{id_} ({kind}: {excerpt})")
     if beginning in found:
         return beginning
     shown = repr(clean(beginning, 40))
@@ -62,7 +63,3 @@ def _ids(outline: Outline) -> Iterator[tuple[str, Kind]]:
     yield group, "thread" if said else "document"
     if said:
         yield session, "session"
-
-
-def _excerpt(outline: Outline) -> str:
-    return shorten(outline.text.removeprefix("User: "), _EXCERPT)

@@ -1,7 +1,7 @@
 """Listing of memories by id, thread and session, and their statistics."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -71,7 +71,8 @@ class MemoryListing:
         rows = self._rows.rows(kind="exchange", thread_id=wanted) if wanted else []
         if not rows:
             rows = self._rows.rows(kind="exchange", thread_id=self._full_thread_id(wanted))
-        return _by_time(map(remembered_in, rows))
+        exchanges = (each for each in map(remembered_in, rows) if isinstance(each, Exchange))
+        return sorted(exchanges, key=lambda each: (seconds_of(each.timestamp), each.thread_continuation_seq))
 
     def session(self, id: str) -> list[Remembered]:  # noqa: A002
         """Return the exchanges and documents of a session, in order of time.
@@ -171,11 +172,6 @@ class MemoryListing:
             return self._rows.embedder.dimension
         except EmbeddingError:
             return None
-
-
-def _by_time(remembered: Iterable[Remembered]) -> list[Exchange]:
-    exchanges = (each for each in remembered if isinstance(each, Exchange))
-    return sorted(exchanges, key=lambda each: (seconds_of(each.timestamp), each.thread_continuation_seq))
 
 
 def _thread_info(thread: str, outlines: Sequence[Outline]) -> ThreadInfo:

@@ -55,10 +55,7 @@ def print_journal(journal: "Journal", *, as_json: bool) -> None:
         typer.echo(wrapped(floor_line(journal.noise_floor), width))
     named = [dict(zip(COLUMNS, row_of(each), strict=True)) for each in journal.experiments]
     rows = [[str(each[name]) for name in ("experiment", *SHOWN_COLUMNS)] for each in named]
-    if rows:
-        print_table((Column("#", "right"), *map(Column, SHOWN_COLUMNS)), rows)
-    else:
-        typer.echo("no experiments yet")
+    print_table((Column("#", "right"), *map(Column, SHOWN_COLUMNS)), rows, empty="no experiments yet")
     for each in journal.experiments:
         what = ": ".join(dict.fromkeys(filter(None, (each.idea, each.description)))) or "no usable proposal"
         typer.echo(wrapped(f"{each.number}. {what}", width, "   "))

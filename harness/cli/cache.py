@@ -272,7 +272,8 @@ def verify(
         unchecked = app.databases.store.admin.unchecked()
         database = app.databases.place
     value = {"database": database, "problems": problems, "repaired": repair and bool(problems), "unchecked": unchecked}
-    lines, count = [*problems], "1 problem" if len(problems) == 1 else f"{len(problems):,} problems"
+    count = "1 problem" if len(problems) == 1 else f"{len(problems):,} problems"
+    lines = [*problems]
     if not problems:
         lines.append(f"{database} has no problems")
     else:

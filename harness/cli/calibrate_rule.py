@@ -1,6 +1,6 @@
 """Acceptance rule of semantic hits, from labelled pairs of questions."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -33,7 +33,13 @@ def calibrated_rule(
     from harness.cache.acceptance_rule import rule_file
 
     found, rule = _calibrated(app, labelled, max_wrong_of_served, name)
-    lines = list(_lines(found, rule.threshold, limit := app.settings.max_wrong))
+    limit, on = app.settings.max_wrong, f"{found.different:,} different and {found.same:,} same pairs"
+    lines = [
+        f"threshold {rule.threshold:.4f} for at most {limit:.2%} wrong, on {on}",
+        share_line("served, of the same", found.served),
+        share_line("wrong, of the different", found.wrong),
+        share_line("wrong, of the served", found.wrong_of_served),
+    ]
     if configured is not None and limit > configured:
         lines.append(f"used once max_wrong is {limit:g}: it is {configured:g} now (HARNESS_MAX_WRONG={limit:g})")
     figures = msgspec.to_builtins(found) | {"threshold": rule.threshold}
@@ -73,11 +79,3 @@ def _scores(app: "App", rule: "Rule", labelled: Sequence[LabelledPair]) -> list[
             scores.append(decision.score)
     app.progress("comparing", len(labelled), len(labelled))
     return scores
-
-
-def _lines(found: "Calibration", threshold: float, limit: float) -> Iterator[str]:
-    on = f"{found.different:,} different and {found.same:,} same pairs"
-    yield f"threshold {threshold:.4f} for at most {limit:.2%} wrong, on {on}"
-    yield share_line("served, of the same", found.served)
-    yield share_line("wrong, of the different", found.wrong)
-    yield share_line("wrong, of the served", found.wrong_of_served)

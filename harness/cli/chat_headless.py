@@ -5,7 +5,7 @@ import sys
 import typer
 from msgspec import to_builtins
 
-from harness.chat.command_results import QueryResults, Stored
+from harness.chat.command_results import Outcome, QueryResults, Stored
 from harness.chat.commands import DEFAULT_RESULTS, MAX_RESULTS
 from harness.chat.conversation import checked_text
 from harness.chat.exchanges import MAX_MESSAGE
@@ -16,6 +16,14 @@ from harness.cli.terminal import ExitCode
 from harness.errors import InvalidInput
 
 
+def print_outcome(session: Session, value: object, outcome: Outcome, *, as_json: bool) -> None:
+    """Print `value` as one JSON object, or the outcome as a chat shows it."""
+    if as_json:
+        print_json(value)
+    else:
+        show(Screen(quiet=session.quiet), outcome)
+
+
 def add(session: Session, source: str, *, as_json: bool = False) -> None:
     """Remember a document, or standard input, and print a summary."""
     with session.memory(writes=True) as memory:
@@ -23,10 +31,8 @@ def add(session: Session, source: str, *, as_json: bool = False) -> None:
             added = memory.writer.add_text(checked_text(sys.stdin.read(MAX_MESSAGE + 1)))
         else:
             added = memory.writer.add_document(source)
-    if as_json:
-        print_json({"source": source, **to_builtins(added)})
-    else:
-        show(Screen(quiet=session.quiet), Stored("the text" if source == "-" else source, added))
+    stored = Stored("the text" if source == "-" else source, added)
+    print_outcome(session, {"source": source, **to_builtins(added)}, stored, as_json=as_json)
 
 
 def query(session: Session, text: str, k: int = DEFAULT_RESULTS, *, as_json: bool = False) -> None:
@@ -41,14 +47,11 @@ def query(session: Session, text: str, k: int = DEFAULT_RESULTS, *, as_json: boo
         raise InvalidInput("the query is empty; give a text")
     with session.memory() as memory:
         found = QueryResults.of(text, memory.search.query(checked_text(text), k))
-    if as_json:
-        matches = [
-            {"similarity": round(each.similarity, 4), "score": round(each.score, 4), **to_builtins(each.remembered)}
-            for each in found.matches
-        ]
-        print_json({"query": text, "matches": matches})
-    else:
-        show(Screen(quiet=session.quiet), found)
+    matches = [
+        {"similarity": round(each.similarity, 4), "score": round(each.score, 4), **to_builtins(each.remembered)}
+        for each in found.matches
+    ]
+    print_outcome(session, {"query": text, "matches": matches}, found, as_json=as_json)
     if not found.matches:
         raise typer.Exit(ExitCode.NOTHING_FOUND)
 

@@ -29,9 +29,8 @@ class Command(TyperCommand):
         """See `TyperCommand.format_options`; the options without a heading come first."""
         parameters: list[Any] = self.get_params(ctx)
         arguments = [each for each in parameters if each.param_type_name == "argument"]
-        names = [each.metavar or each.name.upper() for each in arguments]
-        texts = [each.get_help_record(ctx)[1] for each in arguments]
-        _write(formatter, [("Arguments", name, text) for name, text in zip(names, texts, strict=True)])
+        named = [(each.metavar or each.name.upper(), each.get_help_record(ctx)[1]) for each in arguments]
+        _write(formatter, [("Arguments", *pair) for pair in named])
         _write_options(ctx, formatter, parameters)
 
 

@@ -302,9 +302,6 @@ def _print_table(
         )
         for document in documents
     ]
-    if not rows:
-        typer.echo("nothing is known yet")
-        return
     columns = (
         Column(name),
         Column("title", least=24),
@@ -313,4 +310,4 @@ def _print_table(
         Column("state"),
         Column("tags", least=12, rank=2),
     )
-    print_table(columns, rows)
+    print_table(columns, rows, empty="nothing is known yet")

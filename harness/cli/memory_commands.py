@@ -10,7 +10,7 @@ from harness.cli import completion
 from harness.cli.command_session import Session, with_session
 from harness.cli.groups import group
 from harness.cli.options import JsonOption, YesOption, duration, in_words, stored_argument
-from harness.cli.output import consent, print_json, print_result
+from harness.cli.output import consent, print_result
 from harness.core.durations import spelled
 from harness.core.text import shorten
 from harness.errors import InvalidInput
@@ -96,14 +96,11 @@ def get(session: Session, id_: IdArgument, as_json: JsonOption = False) -> None:
     from harness.chat.command_results import MemoryDetails
     from harness.chat.commands import KINDS
     from harness.chat.ids import whole_id
-    from harness.cli.chat_screen import Screen, show
+    from harness.cli.chat_headless import print_outcome
 
     with session.memory() as memory:
         held = tuple(memory.listing.find(whole_id(memory, id_, KINDS)))
-    if as_json:
-        print_json({"remembered": to_builtins(held)})
-    else:
-        show(Screen(quiet=session.quiet), MemoryDetails(held))
+    print_outcome(session, {"remembered": to_builtins(held)}, MemoryDetails(held), as_json=as_json)
 
 
 @commands.command()
@@ -145,14 +142,11 @@ def threads(
       harness memory threads -n 5 --json
     """
     from harness.chat.command_results import ThreadList
-    from harness.cli.chat_screen import Screen, show
+    from harness.cli.chat_headless import print_outcome
 
     with session.memory() as memory:
         listed = memory.listing.threads(limit)
-    if as_json:
-        print_json({"threads": to_builtins(listed)})
-    else:
-        show(Screen(quiet=session.quiet), ThreadList(tuple(listed), ""))
+    print_outcome(session, {"threads": to_builtins(listed)}, ThreadList(tuple(listed), ""), as_json=as_json)
 
 
 @commands.command()

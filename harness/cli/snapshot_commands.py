@@ -71,11 +71,8 @@ def runs(
     if as_json:
         print_json({"items": listed[:limit], "next_offset": limit if len(listed) > limit else None})
         return
-    if listed:
-        cells = [tuple(str(_with_cause(run)[name]) for name in COLUMNS) for run in listed[:limit]]
-        print_table(tuple(COLUMNS.values()), cells)
-    else:
-        typer.echo("no runs yet")
+    cells = [tuple(str(_with_cause(run)[name]) for name in COLUMNS) for run in listed[:limit]]
+    print_table(tuple(COLUMNS.values()), cells, empty="no runs yet")
 
 
 def _with_cause(run: dict[str, Any]) -> dict[str, Any]:
@@ -120,7 +117,7 @@ def export(
     from harness.storage.snapshots import write_snapshot
 
     if pairs is not None:
-        from harness.cli.pairs import export_pairs
+        from harness.cli.labelled_pairs import export_pairs
 
         if file is not None or run is not None or everything:
             raise InvalidInput("--pairs writes no snapshot; leave out the snapshot, --run and --all")

@@ -49,13 +49,16 @@ class Column(Struct, frozen=True):
     rank: int = 0
 
 
-def print_table(columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> None:
-    """Print a table that fits the terminal.
+def print_table(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], *, empty: str = "") -> None:
+    """Print a table that fits the terminal, or the line `empty` where there are no rows.
 
     Columns with a rank are left out where they do not fit, and a line names them. If it is still too wide, each row
     becomes a block of lines. In a pipe a table has all its columns, and texts are broken so that it has at most 120
     columns where that is possible.
     """
+    if empty and not rows:
+        typer.echo(empty)
+        return
     cells = [[_lines(cell) for cell in row] for row in rows]
     if not sys.stdout.isatty():
         _print_piped(columns, cells)

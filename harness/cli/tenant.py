@@ -32,10 +32,8 @@ def list_(session: Session, as_json: JsonOption = False) -> None:
         print_json({"tenants": counts})
         return
     rows = [(each["tenant"], f"{each['entries']:,}", f"{each['tokens']:,}") for each in counts]
-    if rows:
-        print_table((Column("tenant", least=12), Column("entries", "right"), Column("tokens", "right")), rows)
-    else:
-        typer.echo("no tenants yet")
+    columns = (Column("tenant", least=12), Column("entries", "right"), Column("tokens", "right"))
+    print_table(columns, rows, empty="no tenants yet")
 
 
 @with_session

@@ -99,11 +99,8 @@ def list_(
         return
     now = time.time()
     rows = [(token.id, token.tenant, token.user, token.role, _until(token, now), token.name or "-") for token in tokens]
-    if rows:
-        own = (Column("tenant", least=10), Column("user", least=10), Column("role"), Column("valid until", least=10))
-        print_table((Column("id"), *own, Column("name", least=12)), rows)
-    else:
-        typer.echo("no tokens yet")
+    own = (Column("tenant", least=10), Column("user", least=10), Column("role"), Column("valid until", least=10))
+    print_table((Column("id"), *own, Column("name", least=12)), rows, empty="no tokens yet")
 
 
 @with_session
