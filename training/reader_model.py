@@ -14,7 +14,7 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from training.learning import Batch, in_batches
-from training.model import pretrained_bert
+from training.model import WITHOUT_DROPOUT, pretrained_bert
 from training.reading import Reading
 
 OUTPUTS = 5
@@ -30,23 +30,17 @@ TAUGHT = 0.25
 class ReaderModel(nn.Module):
     """Model from the token ids of pairs, of shape (pairs, tokens), to logits of shape (pairs, `OUTPUTS`)."""
 
-    def __init__(self, bert: Any, dropout: float = 0.1) -> None:
+    def __init__(self, bert: Any) -> None:
         super().__init__()
         self.bert = bert
         self.types = hasattr(bert.config, "type_vocab_size")
         width = bert.config.hidden_size
-        self.head = nn.Sequential(
-            nn.Dropout(dropout),
-            nn.Linear(2 * width, HIDDEN),
-            nn.GELU(),
-            nn.Dropout(dropout),
-            nn.Linear(HIDDEN, OUTPUTS),
-        )
+        self.head = nn.Sequential(nn.Linear(2 * width, HIDDEN), nn.GELU(), nn.Linear(HIDDEN, OUTPUTS))
 
     @classmethod
     def pretrained(cls) -> "ReaderModel":
         """Return MiniLM with an untrained head."""
-        return cls(pretrained_bert())
+        return cls(pretrained_bert(**WITHOUT_DROPOUT))
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Tensor:
         """Return the logits."""

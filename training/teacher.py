@@ -25,6 +25,7 @@ from torch import Tensor
 from benchmarks.rows import say
 from training.__main__ import tell
 from training.learning import alike, brief, device, learn, on_device, padded
+from training.model import WITHOUT_DROPOUT
 from training.passes import Plan
 from training.reader_model import ANSWERS, MAX_TOKENS, OUTPUTS, SAME, SUPPORT, ReaderModel, reader_batches, reader_loss
 from training.reading import NOT_ASKED, UNKNOWN, Reading
@@ -33,7 +34,6 @@ PARTS = 5
 NAME = "all-mpnet-base-v2"
 TOKENS_A_BATCH = 32_768
 """Word pieces that are read at once where nothing is learned."""
-EPOCHS = 3
 RATE, HEAD_RATE = 4e-5, 4e-4
 AROUND = 64
 """Likest texts from which those that are read with a question are chosen."""
@@ -86,7 +86,9 @@ def _encoder() -> Any:
     from transformers import MPNetModel
 
     folder = f"{_folder().name}/{NAME}"
-    return MPNetModel.from_pretrained(folder, add_pooling_layer=False, local_files_only=True, dtype=torch.float32)
+    return MPNetModel.from_pretrained(
+        folder, add_pooling_layer=False, local_files_only=True, dtype=torch.float32, **WITHOUT_DROPOUT
+    )
 
 
 def embedded(texts: Sequence[str]) -> dict[str, Tensor]:
@@ -105,15 +107,17 @@ def embedded(texts: Sequence[str]) -> dict[str, Tensor]:
     return dict(zip(texts, found, strict=True))
 
 
-def trained(readings: Sequence[Reading], plan: Plan, kept: Path) -> ReaderModel:
-    """Return the teacher after `EPOCHS` passes over the readings; it is stored in the file `kept`."""
+def trained(readings: Sequence[Reading], plan: Plan, epochs: int, tokens: int, kept: Path) -> ReaderModel:
+    """Return the teacher after `epochs` passes over the readings, in batches of so many word pieces; it is stored in
+    the file `kept`.
+    """
     model = ReaderModel(_encoder())
     if kept.exists():
         model.load_state_dict(torch.load(kept, weights_only=True, map_location="cpu"))
         return model
     chance, batches = Random(plan.seed), []
-    for _ in range(EPOCHS):
-        batches += reader_batches(readings, _tokens(), chance)
+    for _ in range(epochs):
+        batches += reader_batches(readings, _tokens(), chance, tokens)
     learn(model, batches, plan, kept.with_suffix(".part"), tell, reader_loss)
     torch.save(model.state_dict(), kept)
     return model
@@ -161,21 +165,27 @@ def _texts(readings: Sequence[Reading], attribute: str) -> list[str]:
     return list(dict.fromkeys(getattr(each, attribute) for each in readings))
 
 
-def taught(readings: Sequence[Reading], queries: Sequence[str], model: ReaderModel, chance: Random) -> list[Reading]:
+def taught(
+    readings: Sequence[Reading], queries: Sequence[str], model: ReaderModel, chance: Random, share: float = 1.0
+) -> list[Reading]:
     """Return the readings with the teacher's logits, and many pairs of their texts, and of `queries`, that have no
-    label.
+    label: of a `share` of the texts.
     """
+
+    def drawn(texts: list[str]) -> list[str]:
+        return texts if share == 1.0 else chance.sample(texts, round(share * len(texts)))
+
     asked = [each for each in readings if each.answers != UNKNOWN]
     claimed = [each for each in readings if sum(each.support)]
-    texts, quotations = _texts(asked, "second"), _texts(claimed, "second")
+    texts, quotations = drawn(_texts(asked, "second")), drawn(_texts(claimed, "second"))
     short = [text for text in texts if len(text) < SENTENCE_CHARS]
-    questions, claims = _texts(asked, "first"), _texts(claimed, "first")
+    questions, claims = drawn(_texts(asked, "first")), drawn(_texts(claimed, "first"))
     vectors = embedded([*questions, *queries, *texts, *claims, *quotations])
     answers = [
         *near_pairs(questions, texts, vectors, Amounts(6, 5, 2), chance),
         *near_pairs(queries, texts, vectors, Amounts(4, 2, 1), chance),
     ]
-    stated = chance.sample(short, min(SENTENCES, len(short)))
+    stated = chance.sample(short, min(round(share * SENTENCES), len(short)))
     support = [
         *near_pairs(claims, [*quotations, *short], vectors, Amounts(4, 3, 1), chance),
         *near_pairs(stated, [*quotations, *short], vectors, Amounts(3, 2, 0), chance),

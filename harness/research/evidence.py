@@ -168,8 +168,8 @@ def find_evidence(
     """Return the excerpts that answer best, best first: at most as many as `writing` allows, no near-duplicates, none
     off topic (better nothing than something unrelated); then the statements of sources that disagree. The vector of an
     excerpt is the mean of its sentences' vectors. With a `reader`, there are none if it, or the vectors in another
-    language than English, find no sentence likely enough to answer. Each of the `parts`, the sub-questions of a
-    compound question, has an excerpt if one is about it. The rules in `writing` weigh.
+    language than English, find no sentence likely enough to answer the question or one of the `parts`, the
+    sub-questions of a compound question. Each part has an excerpt if one is about it. The rules in `writing` weigh.
 
     Raises:
         InvalidInput: a rule cannot be used, see `harness.core.rules`.
@@ -193,7 +193,7 @@ def find_evidence(
         read = [*questions, whole] if parts else questions
         answering = read_sentences(likely, vectors, read, chunk_set, reader, missing, weights)
         least = reader.calibration.answers
-        if max(answering.relevance or ()) < least:
+        if max(*(answering.relevance or ()), *answering.of_part) < least:
             return []
     ranked = sorted(
         _excerpts(likely, vectors, chunk_set, title_similarity, missing, answering, writing),

@@ -401,6 +401,31 @@ def test_a_question_that_no_sentence_answers_has_no_report(cache: Cache, embedde
     assert found.gathered.sources
 
 
+class PartReader(WordReader):
+    """A reader for which no text answers a question about violins."""
+
+    def answers(self, question: str, texts: Sequence[str]) -> list[float]:
+        """See `Reader.answers`."""
+        return [0.05 if "violin" in question else 0.95] * len(texts)
+
+
+@pytest.mark.parametrize(
+    ("question", "answered"),
+    [
+        ("How does exponential backoff limit retries, and how is a violin tuned?", True),
+        ("How is a violin tuned?", False),
+        ("How is a violin tuned, and how long do violins last?", False),
+    ],
+)
+def test_a_question_with_a_part_that_is_answered_has_a_report(
+    cache: Cache, embedder: MiniLM, question: str, answered: bool
+) -> None:
+    """No sentence answers the whole of it; where none answers a part either, there is no report."""
+    leader = researcher(cache, Scripted(lambda query: [PAGE]), embedder)
+    change_services(leader, answering=PartReader())
+    assert (leader.run(question).report is not None) == answered
+
+
 def test_the_reader_chooses_the_pages_to_read(cache: Cache, embedder: MiniLM) -> None:
     """Among the results of a round, the page whose excerpt answers comes before the engine's first ones."""
     hits = [
