@@ -28,6 +28,9 @@ class Seen:
                 del self._keys[next(iter(self._keys))]
             return True
 
+    def __len__(self) -> int:
+        return len(self._keys)
+
 
 _seen: ContextVar[Seen | None] = ContextVar("harness_seen", default=None)
 
