@@ -714,6 +714,7 @@ def _use_elsewhere(path: str) -> list[Any]:
     return found
 
 
+@pytest.mark.slow
 def test_two_processes_share_a_cache(path: Path) -> None:
     """Each sees the other's writes at once."""
     store = SqliteStore(path)

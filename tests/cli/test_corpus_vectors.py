@@ -58,6 +58,7 @@ def test_words_alone_as_it_is_set_need_no_advice(harness: Program, large: str, m
     assert ADVICE not in ended.err
 
 
+@pytest.mark.slow
 def test_a_research_waits_for_the_vectors(harness: Program, large: str) -> None:
     """Its first run ranks by them, so that the second costs nothing and gives the same bytes."""
     assert "ranked by words alone" in harness("search", QUESTION, "-e", large).err

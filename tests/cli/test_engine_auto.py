@@ -221,6 +221,7 @@ def test_a_resumed_run_asks_the_engines_that_were_chosen(
     assert "engines:" not in again.err
 
 
+@pytest.mark.slow
 def test_a_run_with_chosen_engines_is_replayed(harness: Program, web: Web, tmp_path: Path) -> None:
     """The same bytes, without an engine."""
     first = harness("research", MEDICAL, "-e", "auto")

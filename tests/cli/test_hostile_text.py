@@ -122,6 +122,7 @@ def test_every_command_is_tried() -> None:
     assert there - PRINTING.keys() - SERVERS == set()
 
 
+@pytest.mark.slow
 def test_nothing_acts_in_a_pipe(harness: Program, filled: dict[str, str]) -> None:
     """No command prints an escape sequence, a control character or an override of direction; the words are there."""
     said = 0

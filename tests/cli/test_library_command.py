@@ -65,6 +65,7 @@ def without_ages(shape: Any) -> Any:
 # --- search
 
 
+@pytest.mark.slow
 def test_it_shows_the_passages_of_the_api(harness: Program, filled: None) -> None:
     """`--json` prints the response of the API, with passages in the same order."""
     cases: list[tuple[list[str], dict[str, str | int]]] = [

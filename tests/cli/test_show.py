@@ -103,6 +103,7 @@ def test_runs_have_a_line_each(harness: Program) -> None:
     assert max(map(len, harness("runs").out.splitlines())) <= 120
 
 
+@pytest.mark.slow
 def test_on_a_terminal_it_is_laid_out_and_harmless() -> None:
     """A hostile report shows its words, without markup, links or anything else that acts."""
     fill()

@@ -264,6 +264,7 @@ STATEMENTS = st.lists(
 )
 
 
+@pytest.mark.slow
 @PROPERTY
 @given(question=st.text() | st.sampled_from([MOONS, PARIS, "When was it?"]), said=STATEMENTS)
 def test_no_text_raises_and_every_group_has_several_sources(question: str, said: list[Said]) -> None:

@@ -109,6 +109,7 @@ def test_the_first_characters_decide(detector: CompactLanguageDetector) -> None:
     assert detector.language(german[:MAX_CHARS] + PARAGRAPHS["ru"] * 100) == "de"
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(st.text(max_size=300).map(lambda text: text * 3))
 def test_any_text_has_a_known_language_or_none(text: str) -> None:

@@ -603,6 +603,7 @@ def test_a_solved_question_is_answered_from_a_store_that_cannot_be_written(cache
     assert (again.research_cache, again.report) == ("solved", first.report)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "damage",
     [

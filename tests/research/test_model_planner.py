@@ -177,6 +177,7 @@ def test_the_version_identifies_the_planner() -> None:
 JSONS = st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists, max_leaves=9)
 
 
+@pytest.mark.slow
 @PROPERTY
 @given(
     answer=st.one_of(st.text(), st.builds(lambda found: json.dumps({"queries": found}), JSONS | st.lists(st.text())))

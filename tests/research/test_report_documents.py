@@ -210,6 +210,7 @@ def test_a_pdf_has_the_order_of_the_report() -> None:
         assert part in text
 
 
+@pytest.mark.slow
 def test_a_pdf_has_page_numbers() -> None:
     """The last line of each page is its number."""
     reader = pdf(saved([cited(f"Sentence {number}. " * 40, paragraph=number) for number in range(20)]))

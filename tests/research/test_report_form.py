@@ -347,6 +347,7 @@ def test_a_quotation_that_begins_and_ends_with_signs_is_no_markdown(text: str) -
     assert marks(written(text).markdown()) == marks(written().markdown())
 
 
+@pytest.mark.slow
 @PROPERTY
 @given(text=st.text(), title=st.text())
 @example("|", "\\")
@@ -370,6 +371,7 @@ def test_no_place_of_a_page_has_markup_of_a_source() -> None:
 URLS = st.text(st.characters(exclude_categories=["Cc", "Cs"])).map("https://example.org/{}".format)
 
 
+@pytest.mark.slow
 @PROPERTY
 @given(url=URLS)
 @example("https://example.org/[x](https://evil.example)")

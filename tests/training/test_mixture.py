@@ -103,6 +103,7 @@ def test_no_pass_makes_a_text_of_an_evaluation(sources: Sources, name: str, monk
     assert {pair.part for pair in read} == {"train"}
 
 
+@pytest.mark.slow
 def test_with_permitted_data_nothing_is_learned_from_the_other_sets(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -121,6 +122,7 @@ def test_with_permitted_data_nothing_is_learned_from_the_other_sets(
     assert not others & used
 
 
+@pytest.mark.slow
 def test_no_text_is_in_two_parts(sources: Sources) -> None:
     """Pairs that share a text go together."""
     parts: dict[str, set[str]] = {}
@@ -130,6 +132,7 @@ def test_no_text_is_in_two_parts(sources: Sources) -> None:
     assert all(len(each) == 1 for each in parts.values())
 
 
+@pytest.mark.slow
 def test_generated_pairs_keep_clear_of_evaluations(sources: Sources) -> None:
     """A variant may happen to be a held-out question; then it is left out."""
     made = Mixture(sources, "train", 1).generated(AMOUNTS)

@@ -41,6 +41,7 @@ def test_no_question_is_both_answered_and_near() -> None:
         assert not {text for text, _ in row["answered"]} & {text for _, text in row["near"]}, row["title"]
 
 
+@pytest.mark.slow
 def test_what_is_held_out_is_held_out_with_all_its_questions() -> None:
     """No passage is learned from and measured with."""
     parts: dict[str, set[bool]] = {}

@@ -312,6 +312,7 @@ def test_of_threads_that_ask_together_one_revalidates(read: Read, site: Site, cl
     assert len(site.asked) == 2
 
 
+@pytest.mark.slow
 def test_of_two_processes_one_revalidates(harness: Program, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both print the same page."""
     monkeypatch.setenv("HARNESS_ALLOWED_HOSTS", "localhost")
