@@ -16,6 +16,7 @@ from harness.cache import Cache
 from harness.errors import AddressRefused, PageError
 from harness.ports import silent
 from harness.research.page_reading import read_all
+from harness.settings.research_settings import FetchSettings
 from harness.sources.pages.addresses import AddressGuard
 from harness.sources.pages.fetch import Fetched, FetchLimits, fetch, usable_proxy
 from harness.sources.pages.reader import WebReader
@@ -342,9 +343,8 @@ def test_a_research_notes_a_refused_page_and_goes_on(site: HTTPServer, tmp_path:
     site.expect_request("/robots.txt").respond_with_data("User-agent: research-harness\nDisallow: /closed")
     urls = [site.url_for("/closed"), site.url_for("/page")]
     reader = WebReader(allowed_hosts=["localhost"])
-    found = read_all(
-        urls, Cache(SqliteStore(tmp_path / "harness.db")), reader, ttl=60, concurrency=2, progress=silent, what="pages"
-    )
+    cache = Cache(SqliteStore(tmp_path / "harness.db"))
+    found = read_all(urls, cache, reader, fetch=FetchSettings(), progress=silent, what="pages")
     reader.close()
     (refused, nothing, _), (read, _, _) = found
     assert (refused.answered_by, nothing, read.answered_by) == ("failed", None, "live")
