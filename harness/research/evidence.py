@@ -169,7 +169,8 @@ def find_evidence(
     off topic (better nothing than something unrelated); then the statements of sources that disagree. The vector of an
     excerpt is the mean of its sentences' vectors. With a `reader`, there are none if it, or the vectors in another
     language than English, find no sentence likely enough to answer the question or one of the `parts`, the
-    sub-questions of a compound question. Each part has an excerpt if one is about it. The rules in `writing` weigh.
+    sub-questions of a compound question. Each part has an excerpt if one is about it, but none if nothing answers it
+    while another part is answered. The rules in `writing` weigh.
 
     Raises:
         InvalidInput: a rule cannot be used, see `harness.core.rules`.
@@ -188,13 +189,15 @@ def find_evidence(
     questions = [(part, vectors[len(titles) + place]) for place, part in enumerate(parts)] or [whole]
     vectors, least = vectors[len(titles) + len(parts) :], math.inf
     missing = _missing(likely, chunk_set.question)
-    answering = Answering(None, parts_by_vectors(vectors, questions))
+    answering, answered = Answering(None, parts_by_vectors(vectors, questions)), set(range(len(questions)))
     if reader is not None:
         read = [*questions, whole] if parts else questions
         answering = read_sentences(likely, vectors, read, chunk_set, reader, missing, weights)
         least = reader.calibration.answers
         if max(*(answering.relevance or ()), *answering.of_part) < least:
             return []
+        parts_by_place = zip(answering.part, answering.of_part, strict=True)
+        answered = {part for part, likeliest in parts_by_place if likeliest >= least} or answered
     ranked = sorted(
         _excerpts(likely, vectors, chunk_set, title_similarity, missing, answering, writing),
         key=lambda evidence: -evidence.score,
@@ -203,7 +206,7 @@ def find_evidence(
     weight = writing.reading_weight
     if reader is not None:
         ranked = _answers_first(ranked, [question for question, _ in questions], weight)
-    ranked = [each for each in ranked if _is_relevant(each, wanted, least)]
+    ranked = [each for each in ranked if each.part in answered and _is_relevant(each, wanted, least)]
     chosen = select_diverse(
         [each for each in ranked if not each.unlikely],
         limit=writing.max_evidence,

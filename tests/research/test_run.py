@@ -402,11 +402,13 @@ def test_a_question_that_no_sentence_answers_has_no_report(cache: Cache, embedde
 
 
 class PartReader(WordReader):
-    """A reader for which no text answers a question about violins."""
+    """A reader for which no text answers a question about violins, and none about violins any other."""
 
     def answers(self, question: str, texts: Sequence[str]) -> list[float]:
         """See `Reader.answers`."""
-        return [0.05 if "violin" in question else 0.95] * len(texts)
+        if "violin" in question:
+            return [0.1] * len(texts)
+        return [0.05 if "violin" in text else 0.95 for text in texts]
 
 
 @pytest.mark.parametrize(
@@ -424,6 +426,21 @@ def test_a_question_with_a_part_that_is_answered_has_a_report(
     leader = researcher(cache, Scripted(lambda query: [PAGE]), embedder)
     change_services(leader, answering=PartReader())
     assert (leader.run(question).report is not None) == answered
+
+
+def test_a_part_that_nothing_answers_is_named_and_has_no_excerpt(cache: Cache, embedder: MiniLM) -> None:
+    """The limits say so; what is about it is not quoted as its answer."""
+    about = {**PAGE, "href": "https://example.org/violins", "body": "A violin is tuned before and after it is played."}
+    question = "How does exponential backoff limit retries, and how is a violin tuned?"
+    leader = researcher(cache, Scripted(lambda query: [PAGE, about]), embedder)
+    plain = leader.run(question).report
+    change_services(leader, answering=PartReader())
+    found = leader.run(question).report
+    assert plain is not None
+    assert found is not None
+    assert any("violin" in citation.quotation for citation in plain.citations)
+    assert not any("violin" in citation.quotation for citation in found.citations)
+    assert any("Nothing was found that answers" in limit and "violin" in limit for limit in found.limits)
 
 
 def test_the_reader_chooses_the_pages_to_read(cache: Cache, embedder: MiniLM) -> None:
