@@ -480,8 +480,8 @@ PARTS = ("how long do clients wait?", "when do servers stop?")
 
 
 def test_each_part_of_a_question_has_an_excerpt() -> None:
-    """The reader reads every part, and the whole question, too; without parts, every excerpt is of the first."""
-    reader = WordReader(least=0.1)
+    """Each that is answered; the reader reads the whole question, too; without parts, every excerpt is of the first."""
+    reader = WordReader(least=0.01)
     texts = (
         "The clients wait long, and all clients wait in turn.",
         "The servers stop early, and all servers stop in turn.",
@@ -503,7 +503,7 @@ def test_an_excerpt_about_a_part_is_kept_beyond_the_limit() -> None:
     sources = [GatheredSource(f"https://example.org/{number}", "", (text,)) for number, text in enumerate(texts)]
     held = chunk_set(MemoryStore(), WordEmbedder())
     held.question = "how long do clients wait and when do servers stop"
-    found = find_evidence(sources, held, WritingSettings(max_evidence=1), WordReader(least=0.1), PARTS)
+    found = find_evidence(sources, held, WritingSettings(max_evidence=1), WordReader(least=0.01), PARTS)
     assert sorted(each.part for each in found) == [0, 1]
 
 
