@@ -70,7 +70,7 @@ def aucs(reads: dict[str, list[Read]], learned: Sequence[Read]) -> dict[str, lis
 def released(reads: Sequence[Read], weights: Path) -> NDArray[np.float64]:
     """Return the scores of the released rule for the pairs, without guards."""
     release = msgspec.json.decode(weights.with_suffix(".json").read_bytes(), type=Release)
-    rule = Rule(0.0, 1.0, "", "", release.weights, release.anew)
+    rule = Rule(0.0, 1.0, "", "", release.weights, release.reworded)
     return np.array([judge(replace(read.examined, verdicts=()), rule, read.probability).score for read in reads])
 
 

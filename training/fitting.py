@@ -40,7 +40,7 @@ class Weights(NamedTuple):
     """Constant of the rule and one weight per feature: in general, and for reworded questions (see `Rule`)."""
 
     everywhere: tuple[float, ...]
-    anew: tuple[float, ...]
+    reworded: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -75,14 +75,14 @@ def read_all(weights: Path, examples: Sequence[Example], *, vetoed: bool = False
 def fit(reads: Sequence[Read]) -> Weights:
     """Return the weights by logistic regression, in which rarer kinds of pairs count more."""
     decided = [read for read in reads if read.judged]
-    anew = [read for read in decided if read.examined.reworded and _family(read.example) not in CHANGED]
+    reworded = [read for read in decided if read.examined.reworded and _family(read.example) not in CHANGED]
     everywhere = [read for read in decided if not read.examined.reworded]
-    return Weights(_regression(everywhere, FEATURES), _regression(anew, REWORDED_FEATURES))
+    return Weights(_regression(everywhere, FEATURES), _regression(reworded, REWORDED_FEATURES))
 
 
 def scores(reads: Sequence[Read], weights: Weights) -> NDArray[np.float64]:
     """Return the log-odds of each pair; minus infinity if it is never served."""
-    rule = Rule(0.0, 1.0, "", "", weights.everywhere, weights.anew)
+    rule = Rule(0.0, 1.0, "", "", weights.everywhere, weights.reworded)
     return np.array([judge(read.examined, rule, read.probability).score if read.judged else -inf for read in reads])
 
 

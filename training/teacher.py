@@ -141,6 +141,8 @@ def near_pairs(
     """Return each first text with some of the second texts, by their unit `vectors`, and the cosine similarity of each
     pair.
     """
+    if not first:
+        return []
     likest, some, other = amounts
     asked, held = (torch.stack([vectors[text] for text in texts]) for texts in (first, second))
     found = []

@@ -237,7 +237,8 @@ class Gatherer:
         for each in asked:
             if not isinstance(each.outcome, SearchError):
                 day = day_of(self._cache.now - each.outcome.age)
-                for url, _ in fused([each]):
+                for result in each.results:
+                    url = canonical_url(str(result.get("href") or ""))
                     found[url] = min(day, found.get(url, day)) if url.startswith(READABLE) else ""
         return found
 

@@ -107,10 +107,11 @@ def _citation(citation: Citation) -> dict[str, Any]:
 
 
 def _source(source: CitedSource) -> dict[str, Any]:
-    names = ("authors", "site", "date", "doi", "language", "read_on")
+    names = ("authors", "site", "date", "doi", "language")
     about = {name: getattr(source, name) for name in names if getattr(source, name)}
     known = {"number": source.number or None, "title": source.title, "url": source.url}
-    return {**known, "kind": source.kind, "read": source.read, **about}
+    read_on = {"read_on": source.day} if source.day else {}
+    return {**known, "kind": source.kind, "read": source.read, **read_on, **about}
 
 
 def _reused(passage: ReusedPassage) -> dict[str, Any]:

@@ -117,11 +117,12 @@ class SourceSelection:
         if not self._weighs:
             return found
         originals = self._copies(list(sources.values()))
-        return [
-            each
-            for each in found
-            if (original := originals.get(each[0])) is None or (original in tried and not sources[original].read)
-        ]
+
+        def adds_something(url: str) -> bool:
+            original = originals.get(url)
+            return original is None or (original in tried and not sources[original].read)
+
+        return [each for each in found if adds_something(each[0])]
 
     def ranked(self, found: Sequence[Found], sources: Mapping[str, GatheredSource]) -> list[Found]:
         """Return ranked results with those of primary sources first where others are about as relevant."""

@@ -114,7 +114,7 @@ def test_the_weights_are_the_released_ones() -> None:
     """The JSON file has their digest and a weight for every feature, also for reworded questions."""
     release = msgspec.json.decode(cross_encoder.WEIGHTS.with_suffix(".json").read_bytes(), type=Release)
     assert digest(cross_encoder.WEIGHTS.read_bytes()) == release.sha256
-    assert (len(release.weights), len(release.anew)) == (1 + len(FEATURES), 1 + len(REWORDED_FEATURES))
+    assert (len(release.weights), len(release.reworded)) == (1 + len(FEATURES), 1 + len(REWORDED_FEATURES))
     assert [share for share, _ in release.thresholds] == sorted(share for share, _ in release.thresholds)
     assert [height for _, height in release.thresholds] == sorted((t for _, t in release.thresholds), reverse=True)
 

@@ -9,6 +9,7 @@ from msgspec import convert
 from msgspec.structs import replace
 
 from harness.app import App
+from harness.cache.usage import day_of
 from harness.cli.report import decisions, summary
 from harness.cli.snapshot_commands import _lines_of_run as lines_of_run
 from harness.core.freshness import DAY, HOUR, NEVER
@@ -375,7 +376,9 @@ def test_one_search_shows_that_all_was_read(opened: Open) -> None:
 
 
 def test_what_only_the_library_has_is_dated(opened: Open) -> None:
-    """A source that only held passages brought has the day of its reading, one that the search found has none."""
+    """A source that only held passages brought has the time of its reading, one that the search found the day of that;
+    the JSON of a research has the day of both.
+    """
     facts = FactEngine()
     app = after_a_research(opened, facts)
     hold(app, "Bread rises in the gateway pool explained.", age=DAY)
@@ -385,6 +388,10 @@ def test_what_only_the_library_has_is_dated(opened: Open) -> None:
     dates = {source.url: source.fetched_at for source in found.gathered.sources}
     assert dates[POOL] == app.cache.now - DAY
     assert dates["https://docs.example.org/100"] == 0
+    shown = saved_research(found).as_dict()["sources"]
+    days = {source["url"]: source["read_on"] for source in shown if source["url"] in dates}
+    assert days[POOL] == day_of(app.cache.now - DAY)
+    assert days["https://docs.example.org/100"] == day_of(app.cache.now)
 
 
 @pytest.mark.parametrize(("more", "searched_on"), [(7, False), (8, True)])

@@ -1,7 +1,10 @@
 """Loss of the reader: labels, and the logits of a teacher, each where it is asked."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from random import Random
+from typing import Any
 
 import pytest
 
@@ -75,3 +78,33 @@ def test_a_file_of_another_model_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(ValueError, match="has not the weights of the model"):
         imported(ReaderModel.pretrained(), WEIGHTS)
+
+
+def test_the_teacher_reads_near_pairs_of_a_share_of_the_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without queries, too; what has a label keeps it, and each pair is read once."""
+    import numpy as np
+    import torch
+
+    from training import teacher
+    from training.reading import UNKNOWN
+
+    def embedded(texts: Sequence[str]) -> dict[str, Any]:
+        return {
+            text: torch.nn.functional.normalize(torch.tensor([1.0, len(text), sum(map(ord, text)) % 97]), dim=-1)
+            for text in texts
+        }
+
+    def logits(model: Any, pairs: Sequence[Any]) -> Any:
+        return np.ones((len(pairs), 5), dtype=np.float32)
+
+    monkeypatch.setattr(teacher, "embedded", embedded)
+    monkeypatch.setattr(teacher, "logits", logits)
+    readings = [question(f"who made {number}", f"Ann made {number}.", 1.0, "x") for number in range(200)]
+    readings += [claim(f"Ann made {number}", f"It was Ann who made {number}.", SUPPORTS, "x") for number in range(200)]
+    model: Any = None
+    half, whole = (teacher.taught(readings, [], model, Random(1), share) for share in (0.5, 1.0))
+    assert [each.answers for each in half[: len(readings)]] == [each.answers for each in readings]
+    fresh = half[len(readings) :]
+    assert 0 < len(fresh) < len(whole) - len(readings)
+    assert all(each.answers == UNKNOWN and each.source == "taught" for each in fresh)
+    assert len({(each.first, each.second) for each in half}) == len(half)

@@ -28,13 +28,13 @@ UNREAD = 0.0
 
 
 class Release(Struct, frozen=True, forbid_unknown_fields=True):
-    """JSON file of the weights: their SHA-256 (hex), the rule's weights in general and for reworded questions (`anew`;
-    see `Rule`), a threshold for each share of wrong answers, smallest share first, and their calibration data.
+    """JSON file of the weights: their SHA-256 (hex), the rule's weights in general and for `reworded` questions (see
+    `Rule`), a threshold for each share of wrong answers, smallest share first, and their calibration data.
     """
 
     sha256: str
     weights: tuple[float, ...]
-    anew: tuple[float, ...]
+    reworded: tuple[float, ...]
     thresholds: tuple[tuple[float, float], ...]
     calibrated_on: str
 
@@ -87,7 +87,7 @@ class MiniLMVerifier:
         """See `Verifier.rule`."""
         release = _release()
         share, threshold = promised(max_wrong, release.thresholds)
-        return Rule(threshold, share, release.calibrated_on, self.id, release.weights, release.anew)
+        return Rule(threshold, share, release.calibrated_on, self.id, release.weights, release.reworded)
 
     def probability(self, a: str, b: str) -> float:
         """See `Verifier.probability`."""

@@ -280,21 +280,21 @@ class VectorSearch:
             try:
                 with self._alone(wait=False) as mine:
                     if mine and self._recorded(scope)[0] == generation:
-                        self._write(scope, anew=True)
+                        self._write(scope, whole=True)
             except HarnessError as error:
                 self._say_once(f"{error}; rows are scanned instead")
 
         self._writer = threading.Thread(target=rebuild, daemon=True)
         self._writer.start()
 
-    def _write(self, scope: VectorScope, *, anew: bool = False) -> int:
+    def _write(self, scope: VectorScope, *, whole: bool = False) -> int:
         """Add the newest rows to the scope's collection; the caller holds the lock. Return how many were written."""
         index = self._opened()
         generation, upto = self._recorded(scope)
         dimension = usual_dimension(self._connections, scope)
         if not dimension:
             return 0
-        if anew or not generation or index.generation(scope.collection) != generation or self._mostly_gone(scope):
+        if whole or not generation or index.generation(scope.collection) != generation or self._mostly_gone(scope):
             generation, upto = self._created(scope, dimension), 0
         written = 0
 
