@@ -10,20 +10,13 @@ from harness_evals.changed_targets import names_of_changes
 from harness_evals.journal import Experiment
 
 MARKS = {
-    "keep": ("green", "K"),
-    "unconfirmed": ("blue", "U"),
-    "discard": ("red", "D"),
-    "inconclusive": ("yellow", "I"),
-    "inert": ("cyan", "N"),
+    "keep": ("K", "green", "tab:green"),
+    "unconfirmed": ("U", "blue", "tab:blue"),
+    "discard": ("D", "red", "tab:red"),
+    "inconclusive": ("I", "yellow", "tab:orange"),
+    "inert": ("N", "cyan", "tab:cyan"),
 }
-"""Colour and letter of each verdict with a score."""
-SHADES = {
-    "keep": "tab:green",
-    "unconfirmed": "tab:blue",
-    "discard": "tab:red",
-    "inconclusive": "tab:orange",
-    "inert": "tab:cyan",
-}
+"""Letter of each verdict with a score, and its colours in a terminal and in an image."""
 HEIGHT = 18
 MAX_NAME = 40
 MAX_NAMED = 12
@@ -45,7 +38,7 @@ def terminal_chart(experiments: Sequence[Experiment], width: int, *, colour: boo
     plotext.clear_figure()
     plotext.theme("clear")
     plotext.plot([e.number for e in measured], [e.baseline for e in measured], label="baseline", marker="dot")
-    for status, (shade, marker) in MARKS.items():
+    for status, (marker, shade, _) in MARKS.items():
         chosen = [e for e in measured if e.status == status]
         if chosen:
             numbers, scores = [e.number for e in chosen], [e.score for e in chosen]
@@ -84,7 +77,7 @@ def write_png(experiments: Sequence[Experiment], path: Path) -> None:
     axes = figure.add_subplot()
     numbers = [each.number for each in measured]
     axes.step(numbers, [each.baseline or 0.0 for each in measured], where="post", color="0.4", label="baseline")
-    for status, shade in SHADES.items():
+    for status, (_, _, shade) in MARKS.items():
         chosen = [each for each in measured if each.status == status]
         if chosen:
             axes.scatter(

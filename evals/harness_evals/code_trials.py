@@ -54,13 +54,7 @@ class Checkout:
     """
 
     def __init__(
-        self,
-        root: Path,
-        loop_id: str,
-        folder: Path,
-        *,
-        allow_unsandboxed: bool = False,
-        declared: Sequence[str] = (),
+        self, root: Path, loop_id: str, folder: Path, *, allow_unsandboxed: bool = False, declared: Sequence[str] = ()
     ) -> None:
         self.git = Git(root)
         self.confined = sandbox.checked(allow_unsandboxed=allow_unsandboxed)

@@ -78,10 +78,9 @@ def confirm(
 def _reasons(found: Comparison) -> tuple[str, ...]:
     shown = figures(found, "further tasks")
     if found.difference <= 0:
-        return (
-            shown,
-            "not better on tasks that no experiment used: the gain was chance, or held for those tasks alone",
-        )
-    if found.p > LEVEL:
-        return shown, f"better, but so much happens by chance more often than once in {1 / LEVEL:.0f} times"
-    return shown, "better on tasks that no experiment used"
+        reason = "not better on tasks that no experiment used: the gain was chance, or held for those tasks alone"
+    elif found.p > LEVEL:
+        reason = f"better, but so much happens by chance more often than once in {1 / LEVEL:.0f} times"
+    else:
+        reason = "better on tasks that no experiment used"
+    return shown, reason

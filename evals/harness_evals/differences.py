@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
-from itertools import zip_longest
+from itertools import groupby, zip_longest
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
@@ -142,14 +142,9 @@ def _shortened(lines: Iterator[Line]) -> Iterator[Line]:
     every = list(lines)
     changes = [at for at, line in enumerate(every) if line.kind != "same"]
     near = {place for at in changes for place in range(at - CONTEXT, at + CONTEXT + 1)}
-    skipped = 0
-    for at, line in enumerate(every):
-        if at not in near:
-            skipped += 1
-            continue
-        if skipped:
-            yield _remark(f"{skipped:,} equal line{'' if skipped == 1 else 's'}")
-            skipped = 0
-        yield line
-    if skipped and changes:
-        yield _remark(f"{skipped:,} equal line{'' if skipped == 1 else 's'}")
+    for is_near, run in groupby(range(len(every)), lambda at: at in near):
+        held = [every[at] for at in run]
+        if is_near:
+            yield from held
+        elif changes:
+            yield _remark(f"{len(held):,} equal line{'' if len(held) == 1 else 's'}")

@@ -2,27 +2,23 @@
 
 from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 from harness.errors import InvalidInput
 from harness.settings.extras import require_extra
 from harness_evals.isolation import IsolatedExecutor
 
 
-@contextmanager
-def threads(count: int) -> Iterator[Executor]:
-    """Yield threads of this process; on exit, waiting tasks are cancelled and running ones abandoned."""
-    with _abandoned(ThreadPoolExecutor(count, thread_name_prefix="task")) as executor:
-        yield executor
+def threads(count: int) -> AbstractContextManager[Executor]:
+    """Return threads of this process; on exit, waiting tasks are cancelled and running ones abandoned."""
+    return _abandoned(ThreadPoolExecutor(count, thread_name_prefix="task"))
 
 
-@contextmanager
-def processes(count: int, *, seconds: float | None = None) -> Iterator[Executor]:
-    """Yield other processes; a process that dies, or is killed after `seconds` per task, is replaced."""
+def processes(count: int, *, seconds: float | None = None) -> AbstractContextManager[Executor]:
+    """Return other processes; a process that dies, or is killed after `seconds` per task, is replaced."""
     if count < 1:
         raise InvalidInput(f"tasks need at least 1 process, not {count}; pass --workers 1 or more")
-    with _abandoned(IsolatedExecutor(count, seconds=seconds)) as executor:
-        yield executor
+    return _abandoned(IsolatedExecutor(count, seconds=seconds))
 
 
 @contextmanager

@@ -76,7 +76,7 @@ class _Uses:
 
 def freeze(app: App, run: str, to: Path, *, name: str = "", nuggets: Sequence[str] = ()) -> FrozenFiles:
     """Write `tasks/NAME.yaml` and the folder `NAME` of the run's answers into the folder `to`; the default name is made
-    of the question.
+    of the question, or is the run's id if that has no letters for it.
 
     Raises:
         NotFound: there is no such run.
@@ -86,7 +86,7 @@ def freeze(app: App, run: str, to: Path, *, name: str = "", nuggets: Sequence[st
     """
     past, record = past_run(app.cache, run), app.cache.runs.get(run)
     _check(past, record)
-    name = name or _named(past)
+    name = name or _NO_ID.sub("_", past.question.lower())[:40].strip("_") or past.run
     if not _ID.fullmatch(name) or name == "tasks":
         raise InvalidInput(f"the id {name!r:.60} must be 1 to 56 letters, digits, _ and -; choose another with --id")
     file, folder = to / "tasks" / f"{name}.yaml", to / name
@@ -176,12 +176,9 @@ def _pages(past: PastRun, record: Mapping[str, Any], uses: _Uses) -> Iterator[Fr
             held = replace(held, text=held.text[:MAX_PAGE_CHARS], page_starts=starts)
             yield FrozenPage(page.url, held)
         else:
-            yield FrozenPage(page.url, error=_bounded(found or _unread(page.url), MAX_TEXT))
-
-
-def _unread(url: str) -> str:
-    reason = error_code_message(PageError(f"{url}: it was not read"))
-    return f"{reason['code']}: {reason['message']}"
+            reason = error_code_message(PageError(f"{page.url}: it was not read"))
+            error = found or f"{reason['code']}: {reason['message']}"
+            yield FrozenPage(page.url, error=_bounded(error, MAX_TEXT))
 
 
 def _result(result: Mapping[str, Any]) -> dict[str, Any]:
@@ -217,7 +214,8 @@ def _task_text(past: PastRun, record: Mapping[str, Any], name: str, nuggets: Seq
     except msgspec.ValidationError as error:
         raise InvalidInput(f"the run {past.run} does not make a task: {error}; change --id or --nugget") from None
     text = f"# The run {past.run}, with the answers that it used. Add what a good answer says.\n"
-    return text + _yaml(fields) + "".join(f"# {line}\n" for line in _suggestions(past, has_nuggets=bool(nuggets)))
+    text += yaml.dump(fields, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=120)
+    return text + "".join(f"# {line}\n" for line in _suggestions(past, has_nuggets=bool(nuggets)))
 
 
 def _suggestions(past: PastRun, *, has_nuggets: bool) -> Iterator[str]:
@@ -250,20 +248,8 @@ def _changed(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of a run that decide its report and are not the defaults."""
     defaults = Settings()
     names = (name for name in TASK_SETTINGS if name in record and name != "reuse")
-    return {name: record[name] for name in names if record[name] != _stored(getattr(defaults, name))}
-
-
-def _stored(value: Any) -> Any:
-    return msgspec.json.decode(msgspec.json.encode(value))
-
-
-def _named(past: PastRun) -> str:
-    """Return an id made of the question, or of the run's id if it has no letters for it."""
-    return _NO_ID.sub("_", past.question.lower())[:40].strip("_") or past.run
-
-
-def _yaml(value: Any) -> str:
-    return str(yaml.dump(value, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=120))
+    stored = msgspec.json.decode(msgspec.json.encode({name: getattr(defaults, name) for name in names}))
+    return {name: record[name] for name, default in stored.items() if record[name] != default}
 
 
 def _scalar(text: str) -> str:

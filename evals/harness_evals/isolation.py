@@ -107,7 +107,9 @@ class IsolatedExecutor(Executor):
                 logging.getLogger(answer.logger).log(answer.level, "%s", answer.message)
         except (EOFError, OSError) as error:
             child.join(5)
-            raise self._death(child) from error
+            code = child.exitcode
+            how = f"was killed by signal {-code}" if code is not None and code < 0 else f"ended with status {code}"
+            raise ProcessDied(f"its process {how}") from error
         raise TimeoutError(f"it took longer than {self._seconds:g} s and was killed")
 
     def _started(self) -> tuple[SpawnProcess, Connection]:
@@ -127,12 +129,6 @@ class IsolatedExecutor(Executor):
         child.join()
         with self._starting:
             self._children.discard(child)
-
-    @staticmethod
-    def _death(child: SpawnProcess) -> ProcessDied:
-        code = child.exitcode
-        how = f"was killed by signal {-code}" if code is not None and code < 0 else f"ended with status {code}"
-        return ProcessDied(f"its process {how}")
 
 
 def _serve(pipe: Connection, memory: int) -> None:

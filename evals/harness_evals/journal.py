@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
-from types import MappingProxyType, TracebackType
-from typing import Any, Self
+from types import MappingProxyType
+from typing import Any
 
 import yaml
 from msgspec import Struct
@@ -184,7 +184,7 @@ class Journal(Struct, frozen=True):
         return not any(each.status == "unconfirmed" for each in self.experiments)
 
 
-class JournalWriter:
+class JournalWriter(LogWriter):
     """Writer of the journal in `folder`, its table and its best settings. Close it after use.
 
     Raises:
@@ -193,24 +193,7 @@ class JournalWriter:
     """
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._log = LogWriter(folder / JOURNAL)
-
-    def write(self, line: Begun | NoiseFloor | Experiment | Confirmation) -> None:
-        """Append one line, flushed to disk."""
-        self._log.write(line)
-
-    def close(self) -> None:
-        """Close the journal."""
-        self._log.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
+        super().__init__(folder / JOURNAL)
 
     def write_table(self, experiments: Iterable[Experiment]) -> None:
         """Rewrite the table of experiments, atomically."""
@@ -221,7 +204,7 @@ class JournalWriter:
         self._replace(BEST, as_config(recorded_settings(settings)))
 
     def _replace(self, name: str, text: str) -> None:
-        path = self.folder / name
+        path = self.path.with_name(name)
         try:
             with replacing(path) as file:
                 file.write(text.encode())

@@ -4,7 +4,6 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Any, BinaryIO, Self
 
 import msgspec
@@ -25,7 +24,7 @@ FIRST_WEIGHTS = {
     "structure": 0.10,
     "length": 0.05,
 }
-"""Weights of the first evaluations, whose headers have none."""
+"""Weights of the first scorers; the first evaluations have none in their headers."""
 
 
 class Header(Struct, frozen=True, tag="header", tag_field="line"):
@@ -85,17 +84,14 @@ class LogWriter:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file: BinaryIO = path.open("ab+")
+            try:
+                self._lock()
+                self._cut_torn_line()
+            except (OSError, StoreBusy):
+                self.close()
+                raise
         except OSError as error:
             raise self._unwritable(error) from error
-        try:
-            self._lock()
-            self._cut_torn_line()
-        except OSError as error:
-            self.close()
-            raise self._unwritable(error) from error
-        except StoreBusy:
-            self.close()
-            raise
 
     def write(self, line: Struct) -> None:
         """Append one line.
@@ -140,9 +136,7 @@ class LogWriter:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
 

@@ -9,7 +9,6 @@ import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from msgspec import Struct, structs
@@ -205,16 +204,13 @@ class Loop:
 
     def close(self) -> None:
         """Close the journal, and remove the copy of kept code."""
-        if self._baseline is not None:
-            self._baseline.discard()
+        self._drop_baseline()
         self._journal.close()
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
     def _write_results(self) -> None:
@@ -237,7 +233,7 @@ class Loop:
         tried = [Tried(e.changes, e.score, e.status, e.idea, e.reasons) for e in self.experiments]
         situation = self._situation()
         while (proposal := self._proposer.propose(replace(situation, tried=tuple(tried)))) is not None:
-            if digest_of(changed(self._settings, proposal.changes), self._changed_code(proposal.changes)) not in seen:
+            if self._digest(proposal.changes) not in seen:
                 return proposal
             tried.append(Tried(proposal.changes, None, "identical", proposal.idea))
         return None
@@ -276,16 +272,12 @@ class Loop:
 
     # Ends --------------------------------------------------------------------------------------------------------
 
-    def _spent(self) -> dict[str, float]:
-        """Return what the loop has cost, by the names of `Budget`."""
-        calls, tokens = 0, 0
-        for step in (*self.experiments, *((self.noise_floor,) if self.noise_floor else ())):
-            calls, tokens = calls + step.live_calls, tokens + step.tokens
-        return {"seconds": self._clock() - self._began, "live_calls": calls, "tokens": tokens}
-
     def _left(self) -> dict[str, float]:
         """Return how much is left of each budget that is limited."""
-        most, spent = structs.asdict(self._budget), self._spent()
+        steps: list[NoiseFloor | Experiment] = [*self.experiments, *([self.noise_floor] if self.noise_floor else [])]
+        calls, tokens = sum(step.live_calls for step in steps), sum(step.tokens for step in steps)
+        spent = {"seconds": self._clock() - self._began, "live_calls": calls, "tokens": tokens}
+        most = structs.asdict(self._budget)
         return {name: max(0.0, limit - spent[name]) for name, limit in most.items() if limit is not None}
 
     def _reason_to_end(self) -> str:

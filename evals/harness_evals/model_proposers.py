@@ -90,13 +90,7 @@ class FromAgent(Proposer):
     """
 
     def __init__(
-        self,
-        command: str,
-        surfaces: Sequence[Surface],
-        workshop: Workshop,
-        log: Path,
-        *,
-        seconds: float,
+        self, command: str, surfaces: Sequence[Surface], workshop: Workshop, log: Path, *, seconds: float
     ) -> None:
         try:
             self._command = shlex.split(command)
@@ -145,12 +139,7 @@ class FromAgent(Proposer):
         try:
             with self._log.open("wb") as output:
                 process = subprocess.Popen(  # noqa: S603 - the user's own command, without a shell
-                    command,
-                    cwd=root,
-                    stdin=subprocess.DEVNULL,
-                    stdout=output,
-                    stderr=output,
-                    start_new_session=True,
+                    command, cwd=root, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
                 )
             try:
                 status = process.wait(self._seconds)

@@ -5,7 +5,6 @@ program filters by the same rule, so that they can fail.
 """
 
 import re
-from collections.abc import Sequence
 from itertools import groupby
 
 from harness.core import required_terms as terms
@@ -116,7 +115,9 @@ def self_contained(task: Task, outcome: Outcome) -> float:  # noqa: ARG001 - all
     for _, paragraph in groupby(outcome.citations, key=lambda cited: (cited.section, cited.paragraph)):
         before: Cited | None = None
         for cited in paragraph:
-            fine.append(_is_whole(cited) and (not _points_back(cited.sentence) or _is_led(cited, before)))
+            points_back = needs_previous(cited.sentence) or _BACK.match(cited.sentence) is not None
+            is_led = before is not None and before.url == cited.url
+            fine.append(_is_whole(cited) and (is_led or not points_back))
             before = cited
     return sum(fine) / len(fine) if fine else 0.0
 
@@ -139,14 +140,6 @@ def _is_repeat(one: str, other: str) -> bool:
         return False
     same = set(terms.all_numbers(shorter)) <= set(terms.all_numbers(longer))
     return same and overlap(stems(shorter), stems(longer)) >= REPEATED
-
-
-def _points_back(sentence: str) -> bool:
-    return needs_previous(sentence) or _BACK.match(sentence) is not None
-
-
-def _is_led(cited: Cited, before: Cited | None) -> bool:
-    return before is not None and before.url == cited.url
 
 
 def _is_whole(cited: Cited) -> bool:
@@ -172,12 +165,8 @@ def _has_answer(sentence: str, answer: str) -> bool:
     forms, held = [word.form for word in wanted.words], [word.form for word in said.words]
     windows = [held[at : at + len(forms)] for at in range(len(held) - len(forms) + 1)] if forms else []
     if all(form.startswith(NUMBER) for form in forms):  # the parts of a date have no order
-        return _are_in(sorted(forms), [sorted(window) for window in windows])
-    return _are_in(forms, windows)
-
-
-def _are_in(forms: Sequence[str], windows: Sequence[Sequence[str]]) -> bool:
-    return any(list(window) == list(forms) for window in windows)
+        return sorted(forms) in [sorted(window) for window in windows]
+    return forms in windows
 
 
 def _dated(text: str) -> str:

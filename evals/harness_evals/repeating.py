@@ -38,6 +38,7 @@ def repeat_task(app: App, task: Task, times: int) -> Repeated:
     first: dict[str, str] = {}
     live: list[int] = []
     seconds: list[float] = []
+    run, stage, difference = None, None, ""
     for number in range(1, times + 1):
         app.progress("runs", number - 1, times)
         began = time.perf_counter()
@@ -47,20 +48,10 @@ def repeat_task(app: App, task: Task, times: int) -> Repeated:
         stages = stages_of(found)
         first = first or stages
         if (stage := next((name for name in first if stages[name] != first[name]), None)) is not None:
-            difference = _difference(first[stage], stages[stage], number)
-            return _repeated(live, seconds, first, number, stage, difference)
-    app.progress("runs", times, times)
-    return _repeated(live, seconds, first)
-
-
-def _repeated(
-    live: list[int],
-    seconds: list[float],
-    first: dict[str, str],
-    run: int | None = None,
-    stage: str | None = None,
-    difference: str = "",
-) -> Repeated:
+            run, difference = number, _difference(first[stage], stages[stage], number)
+            break
+    else:
+        app.progress("runs", times, times)
     gathered = sum(calls > 0 for calls in live)
     return Repeated(gathered, sum(live), tuple(seconds), digest(first["report"]), run, stage, difference)
 

@@ -172,19 +172,15 @@ def versions() -> dict[str, str]:
 def recorded_settings(settings: Settings) -> dict[str, Any]:
     """Return the settings that affect results, as logged, without secrets and paths."""
     kept: Mapping[str, Any] = structs.asdict(settings)
-    return {name: _plain(value) for name, value in kept.items() if _is_recorded(name) and value is not None}
-
-
-def _is_recorded(name: str) -> bool:
-    return name not in _NOT_RECORDED and not is_secret(name)
+    names = (name for name in kept if name not in _NOT_RECORDED and not is_secret(name))
+    return {name: _plain(kept[name]) for name in names if kept[name] is not None}
 
 
 _NOT_RECORDED = frozenset(
-    {
-        *("data_dir", "pubmed_email", "contact_email", "log_level"),
-        *("vector_store", "knowledge_ttl_hours", "knowledge_floor", "tool_ttl_hours"),  # do not affect research
-    }
+    "data_dir pubmed_email contact_email log_level vector_store knowledge_ttl_hours knowledge_floor "
+    "tool_ttl_hours".split()
 )
+"""Paths, addresses, and settings that do not affect a research."""
 
 
 def _plain(value: Any) -> Any:

@@ -18,6 +18,7 @@ from harness.core.text import words
 from harness.errors import InvalidInput
 from harness.settings import read_mapping
 from harness_evals import promises
+from harness_evals.log import FIRST_WEIGHTS
 from harness_evals.outcome import Cost, Outcome
 from harness_evals.streams import calls_saved, mean_score
 from harness_evals.tasks import Nugget, Structure, Task, comparable, is_said
@@ -160,29 +161,9 @@ NEEDS: Mapping[str, Callable[[Task], bool]] = MappingProxyType(
 )
 """Whether a task that can be answered has what a scorer counts; the other scorers apply to each question."""
 
-WEIGHTS: Mapping[str, float] = MappingProxyType(
-    {
-        "nugget_vital": 0.35,
-        "nugget_all": 0.15,
-        "retrieval_recall": 0.15,
-        "citation_recall": 0.10,
-        "citation_precision": 0.10,
-        "structure": 0.10,
-        "length": 0.05,
-        "first_sentence": 0.0,
-        "refused": 0.0,
-        "sections_match": 0.0,
-        "repeated_content": 0.0,
-        "required_terms": 0.0,
-        "disagreement_shown": 0.0,
-        "avoided": 0.0,
-        "self_contained": 0.0,
-        "short_answer": 0.0,
-        "calls_saved": 0.0,
-    }
-)
+WEIGHTS: Mapping[str, float] = MappingProxyType({**dict.fromkeys(SCORERS, 0.0), **FIRST_WEIGHTS})
 """Weight of each scorer in the total of a task that can be answered; the sum is 1. For the others `refused` decides.
-Those of promises have none unless a task gives them one (`Task.weights`), so that totals stay comparable.
+Scorers that came later have none unless a task gives them one (`Task.weights`), so that totals stay comparable.
 """
 
 

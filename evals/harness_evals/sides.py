@@ -88,8 +88,11 @@ class Side(Struct):
 def differs(one: Side, other: Side, tasks: Sequence[Task]) -> bool:
     """Return whether any stage of any run of these tasks differs between the two sides."""
     ids = {task.id for task in tasks}
-    places = {place for place in (*one.entries, *other.entries) if place[0] in ids}
-    return any(_digests(one.entries.get(place)) != _digests(other.entries.get(place)) for place in places)
+    here, there = (
+        {place: entry.outcome.digests for place, entry in side.entries.items() if place[0] in ids}
+        for side in (one, other)
+    )
+    return here != there
 
 
 def nuggets_moved(baseline: Side, candidate: Side, tasks: Sequence[Task]) -> str:
@@ -145,10 +148,6 @@ def _nuggets(task: Task, outcome: Outcome) -> list[tuple[str, bool]]:
         return [found for part, of_part in pairs for found in _nuggets(part, of_part)]
     said = [comparable(cited.sentence) for cited in outcome.citations]
     return [(nugget.says, is_said(nugget, said)) for nugget in task.nuggets]
-
-
-def _digests(entry: Entry | None) -> Mapping[str, str] | None:
-    return None if entry is None else entry.outcome.digests
 
 
 def _report(outcome: Outcome) -> str:

@@ -15,6 +15,7 @@ from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from io import BytesIO
+from itertools import chain
 from pathlib import Path
 
 import msgspec
@@ -115,7 +116,7 @@ def _without_log(data_dir: Path, texts: set[str], now: float) -> set[str]:
     with suppress(OSError):  # without it, they are read again the next time
         read.touch()
         os.utime(read, (now, now))
-    for path in _logs(data_dir):
+    for path in chain((data_dir / "evals").glob("*.jsonl"), (data_dir / "autoresearch").glob("*/evals/*.jsonl")):
         if not texts:
             break
         texts = texts.difference(_named_in(path))
@@ -166,11 +167,6 @@ def _files(folder: Path) -> Iterator[tuple[float, int, Path]]:
         except OSError:  # another program has just deleted it
             continue
         yield status.st_mtime, status.st_size, path
-
-
-def _logs(data_dir: Path) -> Iterator[Path]:
-    yield from (data_dir / "evals").glob("*.jsonl")
-    yield from (data_dir / "autoresearch").glob("*/evals/*.jsonl")
 
 
 def _named_in(path: Path) -> Iterator[str]:

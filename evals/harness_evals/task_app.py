@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from math import inf
 from pathlib import Path
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -65,7 +64,8 @@ def app_for(app: App, task: Task) -> Iterator[App]:
         InvalidInput: the recorded web cannot be read.
     """
     web = open_web(task.engine) if is_recorded(task.engine) else None
-    changes = {name: value for name, value in task.settings.items() if _is_default(app.settings, name)}
+    defaults = {name: getattr(_DEFAULTS, name) for name in task.settings}
+    changes = {name: value for name, value in task.settings.items() if getattr(app.settings, name) == defaults[name]}
     if not (web is not None or changes or task.at):
         yield app
         return
@@ -106,8 +106,3 @@ def indexed(app: App, task: Task) -> App:
     with app_for(app, task) as served:
         served.library.index.update(seconds=inf)
     return app
-
-
-def _is_default(settings: Settings, name: str) -> bool:
-    value: Any = getattr(settings, name)
-    return bool(value == getattr(_DEFAULTS, name))

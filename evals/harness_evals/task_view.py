@@ -312,15 +312,7 @@ def _sources(task: Task | None, outcome: Outcome) -> tuple[SourceView, ...]:
     found += [SourceView(url, False, ranks.get(url, 0), counts.get(url, 0), numbers.get(url, 0)) for url in others]
     titles = dict(enumerate(outcome.titles, start=1))
     return tuple(
-        SourceView(
-            _text(each.url),
-            each.expected,
-            each.rank,
-            each.cited,
-            each.number,
-            _text(titles.get(each.number, "")),
-            _text(each.found_as),
-        )
+        replace(each, url=_text(each.url), title=_text(titles.get(each.number, "")), found_as=_text(each.found_as))
         for each in found[:MAX_SOURCES]
     )
 

@@ -146,7 +146,9 @@ class Worker:
         """Run a job; any error is in the outcome, and ends the process."""
         began = time.monotonic()
         try:
-            answer = self._answer(job, began + seconds, is_stopped)
+            sandbox = self._started(_sources(job))
+            sandbox.write(msgspec.json.encode(_request(job, self._data)) + b"\n", began + seconds)
+            answer = msgspec.json.decode(self._line(sandbox, began + seconds, is_stopped), type=_Answer)
             return _accepted(answer, job, time.monotonic() - began)
         except TimeoutError:
             error = f"TimeoutError: it took longer than {seconds:g} s and was killed"
@@ -160,11 +162,6 @@ class Worker:
         if self._sandbox is not None:
             self._sandbox.close()
         self._sandbox = None
-
-    def _answer(self, job: Job, end: float, is_stopped: Callable[[], bool]) -> _Answer:
-        sandbox = self._started(_sources(job))
-        sandbox.write(msgspec.json.encode(_request(job, self._data)) + b"\n", end)
-        return msgspec.json.decode(self._line(sandbox, end, is_stopped), type=_Answer)
 
     def _line(self, sandbox: Sandbox, end: float, is_stopped: Callable[[], bool]) -> bytes:
         found = bytearray()
