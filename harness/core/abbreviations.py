@@ -290,12 +290,7 @@ class Meanings:
         """
         spans = (span for token in _TOKEN.finditer(query) for span in dict.fromkeys([token.span(), *_parts(token)]))
         forms = (form for start, end in spans for form in _forms(query[start:end]))
-        found: dict[str, None] = {}
-        for form in filter(_may_be_short, forms):
-            found.setdefault(form.casefold())
-            if len(found) == MAX_CANDIDATES:
-                break
-        return tuple(found)
+        return tuple(dict.fromkeys(map(str.casefold, filter(_may_be_short, forms))))[:MAX_CANDIDATES]
 
     def _read(self, query: str) -> Iterator[tuple[int, int, tuple[_Meaning, ...]]]:
         """Yield every known short form of `query`: start, end, and its remaining meanings."""
@@ -328,13 +323,12 @@ class Meanings:
 
 def _by_weight(senses: dict[frozenset[str], Counter[tuple[str, str]]]) -> tuple[_Meaning, ...]:
     """Return the meanings of one short form, most frequent first."""
-    weighed: list[tuple[int, str, _Meaning]] = []
+    meanings: list[_Meaning] = []
     for sense, taught in senses.items():
         spellings = Counter(long for long, _ in taught.elements())
         usual = min(spellings, key=lambda long: (-spellings[long], long))
-        meaning = _Meaning(usual, sense, frozenset(short for _, short in taught))
-        weighed.append((-taught.total(), usual, meaning))
-    return tuple(meaning for _, _, meaning in sorted(weighed, key=lambda each: each[:2]))
+        meanings.append(_Meaning(usual, sense, frozenset(short for _, short in taught)))
+    return tuple(sorted(meanings, key=lambda each: (-senses[each.sense].total(), each.long)))
 
 
 def _fitting(meanings: tuple[_Meaning, ...], others: set[str]) -> tuple[_Meaning, ...]:

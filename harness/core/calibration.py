@@ -184,22 +184,13 @@ def _sufficient(scores: Sequence[float], share: float, what: str, bound: str) ->
     Raises:
         InvalidInput: even none breaks the bound, or a score is NaN or +inf.
     """
-    allowed = _allowed(len(scores), share)
+    exact = _exact(share)
     _check(scores)
+    allowed = math.floor(exact * (len(scores) + 1)) - 1
     if allowed < 0:
-        raise InvalidInput(
-            f"too few labels: {len(scores):,} {what}; at least {_needed(share):,} are needed for {bound}"
-        )
+        needed = math.ceil(1 / exact) - 1
+        raise InvalidInput(f"too few labels: {len(scores):,} {what}; at least {needed:,} are needed for {bound}")
     return allowed
-
-
-def _allowed(labels: int, max_wrong: float) -> int:
-    """Return how many of the labelled pairs may be served; negative if even none breaks the bound."""
-    return math.floor(_exact(max_wrong) * (labels + 1)) - 1
-
-
-def _needed(max_wrong: float) -> int:
-    return math.ceil(1 / _exact(max_wrong)) - 1
 
 
 def _exact(max_wrong: float) -> Fraction:

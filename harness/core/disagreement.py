@@ -83,17 +83,12 @@ def disagreements(question: str, said: Sequence[Said]) -> list[tuple[int, ...]]:
     held = said[:MOST]
     figures = _of_figures(question, held)
     used = set(figures)
-    pairs = [pair for pair in _opposed(held) if used.isdisjoint(pair)]
-    return [*([figures] if figures else []), *_apart(pairs)]
-
-
-def _apart(pairs: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Yield the pairs that share no place with an earlier one."""
-    used = set[int]()
-    for pair in pairs:
+    groups: list[tuple[int, ...]] = [figures] if figures else []
+    for pair in _opposed(held):
         if used.isdisjoint(pair):
             used.update(pair)
-            yield pair
+            groups.append(pair)
+    return groups
 
 
 def figures_for(question: str, said: Sequence[Said]) -> dict[str, dict[int, Decimal]]:
@@ -229,14 +224,8 @@ def _agree(one: Decimal, two: Decimal, *, exact: bool) -> bool:
     """Return whether one figure is the other, or the other rounded to as many places as it has."""
     if one == two or exact:
         return one == two
-    return any(_rounds(rough, fine) for rough, fine in ((one, two), (two, one)))
-
-
-def _rounds(rough: Decimal, fine: Decimal) -> bool:
-    places = _places(rough)
-    if places > _places(fine):
-        return False
-    unit = Decimal(1).scaleb(-places)
+    rough, fine = sorted((one, two), key=_places)
+    unit = Decimal(1).scaleb(-_places(rough))
     return any((fine / unit).quantize(Decimal(1), way) * unit == rough for way in (ROUND_HALF_UP, ROUND_HALF_DOWN))
 
 

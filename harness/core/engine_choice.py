@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from msgspec import Struct
 
+from harness.core.function_words import listed
 from harness.core.search_engines import AUTO, alternative_specs
 from harness.core.text import one_line, stems, words
 
@@ -16,22 +17,18 @@ MAX_NAMED, MAX_WORDS, MAX_CHARS = 3, 200, 5_000
 _AMBIGUOUS = frozenset("paper papers theory react".split())
 """Words that say nothing by themselves: what paper size, how do people react."""
 
-_SUBJECTS: Mapping[str, str] = MappingProxyType(
-    {
-        "medicine": """disease patient clinical symptom therapy treatment drug dose vaccine cancer tumor tumour diabetes
-        hypertension crispr gene genome protein blood infection virus bacteria syndrome surgery mortality prevalence
-        efficacy randomized randomised placebo medicine pregnancy asthma stroke obesity antibiotic insulin depression
-        dementia statin chronic diagnosis therapeutic pathogen immune metabolism biomarker""",
-        "code": """python javascript typescript rust golang java kotlin sql sqlite postgresql docker kubernetes git
-        github api regex compile compiler exception traceback stacktrace async asyncio thread npm pip django flask
-        react pandas numpy linux bash html css json yaml segfault refactor debug dependency runtime iterator
-        coroutine""",
-        "papers": """study paper evidence literature survey hypothesis theorem benchmark dataset neural transformer
-        embedding quantum physics algorithm statistical empirical theory climate ecology economics psychology sociology
-        citation""",
-        "news": """latest today yesterday news breaking announced election currently recent""",
-    }
-)
+_SUBJECTS = listed("""
+medicine: disease patient clinical symptom therapy treatment drug dose vaccine cancer tumor tumour diabetes
+    hypertension crispr gene genome protein blood infection virus bacteria syndrome surgery mortality prevalence
+    efficacy randomized randomised placebo medicine pregnancy asthma stroke obesity antibiotic insulin depression
+    dementia statin chronic diagnosis therapeutic pathogen immune metabolism biomarker
+code: python javascript typescript rust golang java kotlin sql sqlite postgresql docker kubernetes git github api
+    regex compile compiler exception traceback stacktrace async asyncio thread npm pip django flask react pandas
+    numpy linux bash html css json yaml segfault refactor debug dependency runtime iterator coroutine
+papers: study paper evidence literature survey hypothesis theorem benchmark dataset neural transformer embedding
+    quantum physics algorithm statistical empirical theory climate ecology economics psychology sociology citation
+news: latest today yesterday news breaking announced election currently recent
+""")
 _ENGINES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "medicine": ("pubmed", "europepmc", WEB),
@@ -69,8 +66,8 @@ def chosen_engines(question: str, web: str) -> EngineChoice:
     found: dict[str, list[str]] = {subject: [] for subject in _SUBJECTS}
     for word in dict.fromkeys(words(question[:MAX_CHARS])[:MAX_WORDS]):
         stemmed = stems(word)
-        for subject, listed in _stems().items():
-            if listed & stemmed and word not in _AMBIGUOUS:
+        for subject, known in _stems().items():
+            if known & stemmed and word not in _AMBIGUOUS:
                 found[subject].append(word)
     found["code"] += [one_line(match[0])[:30] for match in _CODE.finditer(question[:2_000])]
     found["papers"] += [one_line(match[0]).lower()[:30] for match in _STUDIES.finditer(question[:2_000])]
@@ -95,4 +92,4 @@ def searches_public_web(specs: Iterable[str]) -> bool:
 
 @cache
 def _stems() -> Mapping[str, frozenset[str]]:
-    return {subject: frozenset(stems(listed)) for subject, listed in _SUBJECTS.items()}
+    return {subject: frozenset(stems(known)) for subject, known in _SUBJECTS.items()}

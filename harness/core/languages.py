@@ -29,32 +29,14 @@ LANGUAGES: Mapping[str, frozenset[str]] = MappingProxyType(
             "CYRILLIC": "ab az ba be bg ce cv kk ky mk mn os ru sah sr tg tk tt uk uz",
             "ARABIC": "ar arz az ckb fa ku ps sd ug ur",
             "CJK": "ja wuu yue zh",
-            "KANA": "ja",
-            "HANGUL": "ko",
-            "DEVANAGARI": "bho hi kok mai mr ne new sa sd",
-            "BENGALI": "as bn",
-            "ARMENIAN": "hy",
-            "ETHIOPIC": "am ti",
-            "GEORGIAN": "ka",
-            "GREEK": "el",
-            "GUJARATI": "gu",
-            "GURMUKHI": "pa",
-            "HEBREW": "he yi",
-            "KANNADA": "kn",
-            "KHMER": "km",
-            "LAO": "lo",
-            "MALAYALAM": "ml",
-            "MYANMAR": "my",
-            "ORIYA": "or",
-            "SINHALA": "si",
-            "TAMIL": "ta",
-            "TELUGU": "te",
-            "THAANA": "dv",
-            "THAI": "th",
+            "KANA": "ja", "HANGUL": "ko", "DEVANAGARI": "bho hi kok mai mr ne new sa sd", "BENGALI": "as bn",
+            "ARMENIAN": "hy", "ETHIOPIC": "am ti", "GEORGIAN": "ka", "GREEK": "el", "GUJARATI": "gu", "GURMUKHI": "pa",
+            "HEBREW": "he yi", "KANNADA": "kn", "KHMER": "km", "LAO": "lo", "MALAYALAM": "ml", "MYANMAR": "my",
+            "ORIYA": "or", "SINHALA": "si", "TAMIL": "ta", "TELUGU": "te", "THAANA": "dv", "THAI": "th",
             "TIBETAN": "bo dz",
         }.items()
     }
-)
+)  # fmt: skip
 """Languages by script: the first word of its characters' Unicode names, `CJK` for ideographs, `KANA` for Japanese."""
 _KNOWN = frozenset().union(*LANGUAGES.values())
 

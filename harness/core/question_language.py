@@ -9,30 +9,11 @@ from harness.core.language_hints import ENGLISH, LETTERS, MAX_ENDING, ending_lan
 from harness.core.languages import LANGUAGES, MAX_CHARS, main_script, script_of, scripts
 
 _ONE = {
-    "KANA": "ja",
-    "CJK": "zh",
-    "HANGUL": "ko",
-    "THAI": "th",
-    "GREEK": "el",
-    "HEBREW": "he",
-    "BENGALI": "bn",
-    "ARMENIAN": "hy",
-    "GEORGIAN": "ka",
-    "TAMIL": "ta",
-    "TELUGU": "te",
-    "GUJARATI": "gu",
-    "GURMUKHI": "pa",
-    "KANNADA": "kn",
-    "MALAYALAM": "ml",
-    "KHMER": "km",
-    "LAO": "lo",
-    "MYANMAR": "my",
-    "SINHALA": "si",
-    "ETHIOPIC": "am",
-    "DEVANAGARI": "hi",
-    "ARABIC": "ar",
-    "CYRILLIC": "ru",
-}
+    "KANA": "ja", "CJK": "zh", "HANGUL": "ko", "THAI": "th", "GREEK": "el", "HEBREW": "he", "BENGALI": "bn",
+    "ARMENIAN": "hy", "GEORGIAN": "ka", "TAMIL": "ta", "TELUGU": "te", "GUJARATI": "gu", "GURMUKHI": "pa",
+    "KANNADA": "kn", "MALAYALAM": "ml", "KHMER": "km", "LAO": "lo", "MYANMAR": "my", "SINHALA": "si", "ETHIOPIC": "am",
+    "DEVANAGARI": "hi", "ARABIC": "ar", "CYRILLIC": "ru",
+}  # fmt: skip
 """The language of a script, if nothing in the text shows another one."""
 
 _OWN_LETTERS = {

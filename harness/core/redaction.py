@@ -64,12 +64,15 @@ def _form(begin: str, rest: str) -> re.Pattern[str]:
     return re.compile(begin + (rf"(?<![\w-]{begin})" if begin[0].isalpha() else "") + rest, re.ASCII)
 
 
-_KEYS = [(kind, _form(begin, rest)) for kind, begins, rest in _FORMS for begin in begins.split()]
 _PRIVATE_KEY = re.compile(
     r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
     r"(?:(?:[^-]|-(?!----)){0,40000}+-----END [A-Z0-9 ]{0,60}-----"
     r"|(?:(?:\s|\\[nr]){1,4}+[A-Za-z0-9+/=]{16,100}+)*+)"  # a truncated key: the lines that can belong to it
 )
+_KEYS = [
+    ("private-key", _PRIVATE_KEY),
+    *((kind, _form(begin, rest)) for kind, begins, rest in _FORMS for begin in begins.split()),
+]
 _URL_PASSWORD = re.compile(r"://[^\s/@:\"'<>?#]{0,100}:(?P<value>[^\s/\"'<>?#]{1,200})@")
 
 _SETS = r"""\\?["'`]?[ \t]{0,5}(?::[ ]?(?:str|string)[ ]?=|=>|:=|=|:)(?!=)[ \t]{0,5}"""
@@ -142,8 +145,7 @@ class Redactor:
 
         Raises:
             InvalidInput: a custom pattern takes longer than `PATTERN_SECONDS` plus `SECONDS_A_CHAR` per character, or
-            keeps
-                matching its own masks.
+                keeps matching its own masks.
         """
         masked = 0
         for _ in range(MAX_PASSES):  # a mask may have replaced a letter before the beginning of a secret
@@ -156,7 +158,8 @@ class Redactor:
         )
 
     def _masked(self, text: str) -> tuple[str, int]:
-        spans = [*_private_keys(text), *_keys(text), *_named(text), *_in_urls(text), *self._given(text)]
+        forms = (_Span(*found.span(), kind) for kind, form in _KEYS for found in form.finditer(text))
+        spans = [*forms, *_named(text), *_in_urls(text), *self._given(text)]
         if not spans:
             return text, 0
         masks = [_Span(*mask.span(), "") for mask in _MASK.finditer(text)]
@@ -190,14 +193,6 @@ def _joined(spans: Sequence[_Span]) -> Iterator[_Span]:
         elif span.end > held.end:
             held = _Span(held.start, span.end, held.kind or span.kind)
     yield held
-
-
-def _private_keys(text: str) -> Iterator[_Span]:
-    return (_Span(*found.span(), "private-key") for found in _PRIVATE_KEY.finditer(text))
-
-
-def _keys(text: str) -> Iterator[_Span]:
-    return (_Span(*found.span(), kind) for kind, form in _KEYS for found in form.finditer(text))
 
 
 def _in_urls(text: str) -> Iterator[_Span]:

@@ -48,8 +48,7 @@ def paired_differences(baseline: Scores, candidate: Scores) -> dict[str, float]:
 
     Raises:
         InvalidInput: no task, different tasks on the two sides, a task with no repeats or different numbers of repeats
-        (an
-            exact test needs the same number), or a score that is not a finite number.
+            (an exact test needs the same number), or a score that is not a finite number.
     """
     _check_pairs(baseline, candidate)
     return {task: round(_mean(candidate[task]) - _mean(baseline[task]), 12) for task in sorted(baseline)}

@@ -180,19 +180,15 @@ def _claims_differ(said: Reading, quotation: str, pair: Comparison, known: set[s
         yield "the comparison is reversed"
     if subjects := _other_subject(pair, known):
         yield f"the sentence is about {subjects[0]}, the quotation about {subjects[1]}"
-    nearest = _nearest(said, quotation)
+    nearest = [read_words(each) for each in _nearest_sentences(said, quotation)]
     if moved := _in_each(_moved(compare(said, each, frozenset())) for each in nearest):
         yield moved
     if stronger := _in_each(overstatement(said.plain, each.plain) for each in nearest):
         yield stronger
 
 
-def _nearest(said: Reading, quotation: str) -> list[Reading]:
-    """Return the sentences of the quotation that share most words with the sentence."""
-    return [read_words(each) for each in _nearest_sentences(said, quotation)]
-
-
 def _nearest_sentences(said: Reading, quotation: str) -> list[str]:
+    """Return the sentences of the quotation that share most words with the sentence."""
     forms, every = _forms(said), sentences(quotation)
     shared = [len(forms & _forms(read_words(each))) for each in every]
     return [each for each, count in zip(every, shared, strict=True) if count and count == max(shared)]
@@ -266,17 +262,13 @@ def _forms(reading: Reading) -> set[str]:
 
 
 def _compared_otherwise(said: Reading, quoted: Reading) -> bool:
-    one, two = _compared(said), _compared(quoted)
-    if one is None or two is None:
-        return False
-    return bool(one[0] & two[1] - two[0] and one[1] & two[0] - two[1])
+    (before, after), (other_before, other_after) = _compared(said), _compared(quoted)
+    return bool(before & other_after and after & other_before)
 
 
-def _compared(reading: Reading) -> tuple[set[str], set[str]] | None:
-    """Return the words before "than" and those right after it, without the words of both."""
+def _compared(reading: Reading) -> tuple[set[str], set[str]]:
+    """Return the words before "than", none without it, and those right after it, without the words of both."""
     words = [form(word) for word in reading.plain.split()]
-    if "than" not in words:
-        return None
-    place = words.index("than")
+    place = words.index("than") if "than" in words else 0
     left, right = set(words[:place]), set(words[place + 1 : place + 1 + _AFTER_THAN])
     return left - right, right - left

@@ -200,61 +200,51 @@ class TableColumns(Struct, frozen=True):
 _BY_TIME = {"created_at": ("tenant", "created_at")}
 # Eviction reads this index and not the rows, whose payloads may be large.
 _BY_USE = {"last_used_at": ("tenant", "space", "last_used_at")}
-COLUMNS: Mapping[str, TableColumns] = MappingProxyType(
-    {
-        table.name: table
-        for table in (
-            TableColumns(SEARCHES, "query", "results", SearchColumns, ("engine", "options"), _BY_TIME),
-            TableColumns(RESEARCH, "task", "context", ResearchColumns, ("task_type", "fingerprint"), _BY_TIME),
-            TableColumns(UNANSWERED, "query", "reason", UnansweredColumns, ("engine", "options")),
-            TableColumns(RUNS, "question", "record", RunColumns, ("engine",), _BY_TIME),
-            TableColumns(QUERIES, "query", "payload", QueryColumns, ("space",), _BY_USE),
-            TableColumns(
-                CHUNKS,
-                "text",
-                "metadata",
-                ChunkColumns,
-                ("space",),
-                {"document": ("tenant", "space", "document", "chunk_index")},
-            ),
-            TableColumns(PAGES, "url", "page", PageColumns, ("reader",)),
-            TableColumns(COMPLETIONS, "prompt", "completion", CompletionColumns, ("model",)),
-            TableColumns(EVIDENCE, "question", "evidence", EvidenceColumns, ("ranking",)),
-            TableColumns(
-                TOOLS,
-                "query",
-                "result_data",
-                ToolColumns,
-                ("cache_type",),
-                {"cache_type": ("tenant", "cache_type", "seq"), "created_by": ("tenant", "created_by")},
-            ),
-            TableColumns(
-                KNOWLEDGE, "title", "document", KnowledgeColumns, (), {"url_key": ("tenant", "url_key"), **_BY_TIME}
-            ),
-            TableColumns(KNOWLEDGE_HISTORY, "title", "document", KnowledgeHistoryColumns, ("document_id",)),
-            TableColumns(
-                LIBRARY,
-                "text",
-                "details",
-                LibraryColumns,
-                indexes={
-                    "document": ("tenant", "document"),
-                    "url": ("tenant", "url"),
-                    "last_used_at": ("tenant", "last_used_at"),
-                },
-                words=("title", "text"),
-                added=("language",),
-            ),
-            TableColumns(TOKENS, "name", "token", TokenColumns, ("user_id",)),
-            TableColumns(
-                MEMORY,
-                "text",
-                "remembered",
-                MemoryColumns,
-                ("collection",),
-                {"thread_id": ("tenant", "collection", "thread_id", "seq")},
-            ),
-        )
-    }
+_TABLES = (
+    TableColumns(SEARCHES, "query", "results", SearchColumns, ("engine", "options"), _BY_TIME),
+    TableColumns(RESEARCH, "task", "context", ResearchColumns, ("task_type", "fingerprint"), _BY_TIME),
+    TableColumns(UNANSWERED, "query", "reason", UnansweredColumns, ("engine", "options")),
+    TableColumns(RUNS, "question", "record", RunColumns, ("engine",), _BY_TIME),
+    TableColumns(QUERIES, "query", "payload", QueryColumns, ("space",), _BY_USE),
+    TableColumns(
+        CHUNKS,
+        "text",
+        "metadata",
+        ChunkColumns,
+        ("space",),
+        {"document": ("tenant", "space", "document", "chunk_index")},
+    ),
+    TableColumns(PAGES, "url", "page", PageColumns, ("reader",)),
+    TableColumns(COMPLETIONS, "prompt", "completion", CompletionColumns, ("model",)),
+    TableColumns(EVIDENCE, "question", "evidence", EvidenceColumns, ("ranking",)),
+    TableColumns(
+        TOOLS,
+        "query",
+        "result_data",
+        ToolColumns,
+        ("cache_type",),
+        {"cache_type": ("tenant", "cache_type", "seq"), "created_by": ("tenant", "created_by")},
+    ),
+    TableColumns(KNOWLEDGE, "title", "document", KnowledgeColumns, (), {"url_key": ("tenant", "url_key"), **_BY_TIME}),
+    TableColumns(KNOWLEDGE_HISTORY, "title", "document", KnowledgeHistoryColumns, ("document_id",)),
+    TableColumns(
+        LIBRARY,
+        "text",
+        "details",
+        LibraryColumns,
+        indexes={name: ("tenant", name) for name in ("document", "url", "last_used_at")},
+        words=("title", "text"),
+        added=("language",),
+    ),
+    TableColumns(TOKENS, "name", "token", TokenColumns, ("user_id",)),
+    TableColumns(
+        MEMORY,
+        "text",
+        "remembered",
+        MemoryColumns,
+        ("collection",),
+        {"thread_id": ("tenant", "collection", "thread_id", "seq")},
+    ),
 )
+COLUMNS: Mapping[str, TableColumns] = MappingProxyType({table.name: table for table in _TABLES})
 """Every cache table by name."""

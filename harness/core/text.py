@@ -14,14 +14,7 @@ from typing import Any
 from harness.core.function_words import FUNCTION_WORDS
 from harness.core.languages import MAX_CHARS, main_script
 from harness.core.question_language import question_language
-from harness.core.word_forms import (
-    has_other_letters,
-    is_latin,
-    language_of_word,
-    normal,
-    same_letters,
-    split_words,
-)
+from harness.core.word_forms import has_other_letters, is_latin, language_of_word, normal, same_letters, split_words
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 _ACTING = re.compile(rf"{_CONTROL.pattern}|\r|\u061c")

@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Literal, TypeAlias, get_args
 
 from msgspec import Struct
@@ -150,17 +150,12 @@ def _pieces(text: str, size: int, most: int, *, by_sentences: bool) -> Iterator[
     start = 0
     for paragraph in paragraph_ends(text):
         whole = paragraph - start <= most or not by_sentences
-        for end in [paragraph] if whole else _and_last(sentence_starts(text, start, paragraph), paragraph):
+        for end in chain(() if whole else sentence_starts(text, start, paragraph), [paragraph]):
             while end - start > most:
                 start = word_end(text, start, start + size)
                 yield start
             yield end
             start = end
-
-
-def _and_last(ends: Iterable[int], last: int) -> Iterator[int]:
-    yield from ends
-    yield last
 
 
 def _overlapping(ends: Iterable[int], overlap: int, length: int) -> list[tuple[int, int]]:

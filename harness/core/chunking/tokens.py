@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from harness.core.chunking.boundaries import WORD, Chunk, is_break, sentence_ends
@@ -43,8 +43,7 @@ def token_chunks(
     """
     if not 1 <= least <= most:
         raise InvalidInput(f"chunks of {least} to {most} tokens cannot be made; give 1 <= least <= most")
-    packer = _Packer(text, count, least, most)
-    return list(packer.chunks())
+    return list(_Packer(text, count, least, most).chunks())
 
 
 class _Packer:
@@ -59,7 +58,8 @@ class _Packer:
         # if no piece is heavier than the range is wide, no step jumps over the range
         self._pieces, bare = self._cut_small(list(_word_pieces(text)), most - least + 1)
         self._ends = [piece.end for piece in self._pieces]
-        spaced = [self._spaced(at) for at in range(len(self._pieces))]
+        # many tokenizers treat the white space before a word as part of it
+        spaced = [text[start:end] for start, end in pairwise([0, *self._ends])]
         tokens = self._tokens_of(spaced)
         upto = list(accumulate((tokens[each] for each in spaced), initial=0))
         # some counters round, or join over white space: scale so that the sum of estimates is the counted total
@@ -82,7 +82,8 @@ class _Packer:
         """Return the last piece of the chunk that begins with `first`; retry if the counted tokens differ from the
         estimate.
         """
-        low, high, reach = float(self._least), float(self._most), self._reach(first)
+        low, high = float(self._least), float(self._most)
+        reach = max(first, bisect_right(self._ends, self._pieces[first].start + self._max_chars) - 1)
         while True:
             last = self._best_end(first, reach, low, high)
             tokens = self._count([self._text[self._pieces[first].start : self._ends[last]]])[0]
@@ -117,14 +118,6 @@ class _Packer:
         """Return the last piece up to which there are at most `tokens` tokens; the one before `first` if none."""
         room = tokens - self._bare[first] + _ROUNDING
         return max(first - 1, bisect_right(self._upto, self._upto[first + 1] + room) - 2)
-
-    def _reach(self, first: int) -> int:
-        """Return the last piece within the character limit."""
-        return max(first, bisect_right(self._ends, self._pieces[first].start + self._max_chars) - 1)
-
-    def _spaced(self, at: int) -> str:
-        """Return a piece with the white space before it: many tokenizers treat that as part of the word."""
-        return self._text[self._ends[at - 1] if at else 0 : self._ends[at]]
 
     def _cut_small(self, pieces: list[_Piece], heaviest: int) -> tuple[list[_Piece], list[int]]:
         """Cut pieces that are too heavy or too long until none is, or it is one character; return all, with their

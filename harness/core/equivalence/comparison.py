@@ -1,6 +1,6 @@
 """Comparison of two readings: which words have a counterpart, which have none, and in which order."""
 
-from collections.abc import Container
+from collections.abc import Callable, Container
 from itertools import combinations, pairwise
 
 from msgspec import Struct
@@ -82,11 +82,11 @@ def compare(a: Reading, b: Reading, known: Container[str]) -> Comparison:
     `known` are correctly written words: a typing error is an unknown word paired with a known one.
     """
     rest_a, rest_b = dict(enumerate(a.words)), dict(enumerate(b.words))
-    pairs = _same_form(rest_a, rest_b)
+    pairs = _paired(rest_a, rest_b, lambda one, two: one.form == two.form and not _two_names(one, two))
     pairs += _joined(rest_a, rest_b)
     pairs += [(place_a, place_b) for place_b, place_a in _joined(rest_b, rest_a)]
     words_a, words_b = dict(rest_a), dict(rest_b)
-    slipped = _typing_errors(rest_a, rest_b, known)
+    slipped = _paired(rest_a, rest_b, lambda one, two: _is_typing_error(one, two, known))
     pairs += slipped
     only_a = tuple(word for place, word in rest_a.items() if not is_weak(word) or _belongs(a, place, rest_a))
     only_b = tuple(word for place, word in rest_b.items() if not is_weak(word) or _belongs(b, place, rest_b))
@@ -139,20 +139,15 @@ def _belongs(side: Reading, place: int, rest: Rest) -> bool:
 _WEAK_FORMS = frozenset(map(form, WEAK)) - {form("good"), form("way")} | {form("good")}
 
 
-def _same_form(rest_a: Rest, rest_b: Rest) -> list[tuple[int, int]]:
-    places: dict[str, list[int]] = {}
-    for place, word in rest_b.items():
-        places.setdefault(word.form, []).append(place)
+def _paired(rest_a: Rest, rest_b: Rest, is_same: Callable[[Word, Word], bool]) -> list[tuple[int, int]]:
+    """Pair each word of a with the first of b that is the same, and take both out of the rests."""
     pairs = []
-    for place, word in list(rest_a.items()):
-        found = places.get(word.form, [])
-        for other in found:
-            if not _two_names(word, rest_b[other]):
-                pairs.append((place, other))
-                found.remove(other)
+    for place_a, one in list(rest_a.items()):
+        for place_b, two in rest_b.items():
+            if is_same(one, two):
+                pairs.append((place_a, place_b))
+                del rest_a[place_a], rest_b[place_b]
                 break
-    for place_a, place_b in pairs:
-        del rest_a[place_a], rest_b[place_b]
     return pairs
 
 
@@ -174,25 +169,16 @@ def _joined(rest_one: Rest, rest_two: Rest) -> list[tuple[int, int]]:
     return pairs
 
 
-def _typing_errors(rest_a: Rest, rest_b: Rest, known: Container[str]) -> list[tuple[int, int]]:
-    pairs = []
-    for place_a, one in list(rest_a.items()):
-        for place_b, two in list(rest_b.items()):
-            if _is_typing_error(one.plain, two.plain, known) and not opposite(one, two):
-                pairs.append((place_a, place_b))
-                del rest_a[place_a], rest_b[place_b]
-                break
-    return pairs
-
-
-def _is_typing_error(one: str, two: str, known: Container[str]) -> bool:
-    """Return whether exactly one of the two is a known word, one slip (two in long words) away from the other.
+def _is_typing_error(a: Word, b: Word, known: Container[str]) -> bool:
+    """Return whether exactly one of the two is a known word, one slip (two in long words) away from the other, and no
+    opposite.
 
     First and last letter must be equal: a different ending is more often another language than a slip (vaccine,
     vaccin).
     """
+    one, two = a.plain, b.plain
     length = min(len(one), len(two))
     one_known, two_known = (word in known or word in WEAK for word in (one, two))
     if length < MIN_TYPO_CHARS or one_known == two_known or one[0] != two[0] or one[-1] != two[-1]:
         return False
-    return OSA.distance(one, two, score_cutoff=2) <= (1 if length < 8 else 2)
+    return OSA.distance(one, two, score_cutoff=2) <= (1 if length < 8 else 2) and not opposite(a, b)

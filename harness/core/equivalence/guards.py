@@ -79,7 +79,11 @@ def negation(pair: Comparison) -> Objection | None:
         return Objection("one is negated, the other is not")
     if len(pair.rest_a) * len(pair.rest_b) > MAX_COMPARED:
         return Objection("too much differs")
-    if found := opposites_among(pair.rest_a, pair.rest_b) or opposite_functions(*map(_small_words, _sides(pair))):
+    small_a, small_b = (
+        {*side.functions, *(word.plain for word in rest)}
+        for side, rest in ((pair.a, pair.rest_a), (pair.b, pair.rest_b))
+    )
+    if found := opposites_among(pair.rest_a, pair.rest_b) or opposite_functions(small_a, small_b):
         return Objection(f"{_two(*found)} are opposites")
     if turned := roles.turned_opposites(pair):
         return Objection(f"{_two(*turned)} have changed places")
@@ -147,15 +151,7 @@ def question(pair: Comparison) -> Objection | None:
 
 
 GUARDS: Mapping[str, Guard] = {
-    "numbers": numbers,
-    "versions": versions,
-    "dates": dates,
-    "negation": negation,
-    "names": names,
-    "content": content,
-    "direction": direction,
-    "scope": scope,
-    "question": question,
+    guard.__name__: guard for guard in (numbers, versions, dates, negation, names, content, direction, scope, question)
 }
 """The guards by name."""
 
@@ -279,16 +275,6 @@ def _is_identity(word: Word) -> bool:
 
 def _audiences(words: Iterable[Word]) -> set[str]:
     return {word.form for word in words if word.preposition == "for" and word.plain in AUDIENCES}
-
-
-def _sides(pair: Comparison) -> tuple[tuple[Reading, tuple[Word, ...]], tuple[Reading, tuple[Word, ...]]]:
-    return (pair.a, pair.rest_a), (pair.b, pair.rest_b)
-
-
-def _small_words(side: tuple[Reading, tuple[Word, ...]]) -> set[str]:
-    """Return the function words of a side, and its words without counterpart."""
-    reading, rest = side
-    return {*reading.functions, *(word.plain for word in rest)}
 
 
 def _two(one: str, two: str) -> str:

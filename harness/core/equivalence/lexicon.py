@@ -7,8 +7,9 @@ from types import MappingProxyType
 
 
 def _groups(text: str) -> MappingProxyType[str, str]:
-    """Map every word of a line to the line's first word."""
-    return MappingProxyType({word: line.split()[0] for line in text.strip().splitlines() for word in line.split()})
+    """Map the variants of each word (`word=variant`, with commas between words, as in `word_lists`) to it."""
+    groups = [group.strip().split("=") for group in text.split(",")]
+    return MappingProxyType({word: group[0] for group in groups for word in group})
 
 
 CONTRACTIONS = MappingProxyType(
@@ -81,63 +82,20 @@ COMPOUNDING = frozenset("life time used day world market fact term point questio
 
 SYNONYMS = _groups(
     """
-    best good great top finest ideal excellent recommended
-    tip tips advice recommendation recommendations suggestion suggestions practice practices guideline guidelines
-    big large huge
-    begin start beginning starting
-    buy purchase
-    get obtain acquire
-    fix repair solve resolve
-    error errors bug bugs
-    movie movies film films
-    car automobile
-    picture photo photograph image
-    mobile cellphone
-    phone telephone
-    job employment
-    quick fast rapid quickly
-    cheap inexpensive affordable
-    difference distinction differ
-    reason cause
-    delete remove erase
-    build create make
-    choose select pick
-    improve enhance better
-    learn study
-    happen occur
-    important essential crucial
-    way method
-    cost price
-    doctor physician
-    illness disease
-    lawyer attorney
-    kid kids child children
-    woman women female
-    man men male
-    salary wage pay
-    university college
-    website site webpage
-    holiday vacation
-    quit stop
-    gain earn
-    smart intelligent clever
-    show display
-    need require
-    permit allow
-    speak talk
-    end finish
-    ill sick
-    rich wealthy
-    sad unhappy
-    tv television
-    app application
-    usa america
-    uk britain
-    laptop notebook
-    weight weigh
+    best=good=great=top=finest=ideal=excellent=recommended,
+    tip=tips=advice=recommendation=recommendations=suggestion=suggestions=practice=practices=guideline=guidelines,
+    big=large=huge, begin=start=beginning=starting, buy=purchase, get=obtain=acquire, fix=repair=solve=resolve,
+    error=errors=bug=bugs, movie=movies=film=films, car=automobile, picture=photo=photograph=image, mobile=cellphone,
+    phone=telephone, job=employment, quick=fast=rapid=quickly, cheap=inexpensive=affordable,
+    difference=distinction=differ, reason=cause, delete=remove=erase, build=create=make, choose=select=pick,
+    improve=enhance=better, learn=study, happen=occur, important=essential=crucial, way=method, cost=price,
+    doctor=physician, illness=disease, lawyer=attorney, kid=kids=child=children, woman=women=female, man=men=male,
+    salary=wage=pay, university=college, website=site=webpage, holiday=vacation, quit=stop, gain=earn,
+    smart=intelligent=clever, show=display, need=require, permit=allow, speak=talk, end=finish, ill=sick, rich=wealthy,
+    sad=unhappy, tv=television, app=application, usa=america, uk=britain, laptop=notebook, weight=weigh
     """
 )
-"""Words that ask for the same answer; the first of each line represents it."""
+"""Words that ask for the same answer; the first of each group represents it."""
 
 IMPLIED = MappingProxyType(
     {
@@ -176,110 +134,37 @@ NEGATIONS = frozenset("not no never without none nor neither nobody nothing nowh
 
 MONTHS = _groups(
     """
-    january jan
-    february feb
-    march mar
-    april apr
-    may
-    june jun
-    july jul
-    august aug
-    september sep sept
-    october oct
-    november nov
-    december dec
+    january=jan, february=feb, march=mar, april=apr, may, june=jun, july=jul, august=aug, september=sep=sept,
+    october=oct, november=nov, december=dec
     """
 )
 WEEKDAYS = _groups(
     """
-    monday mon mondays
-    tuesday tue tues tuesdays
-    wednesday wed wednesdays
-    thursday thu thurs thursdays
-    friday fri fridays
-    saturday sat saturdays
-    sunday sun sundays
+    monday=mon=mondays, tuesday=tue=tues=tuesdays, wednesday=wed=wednesdays, thursday=thu=thurs=thursdays,
+    friday=fri=fridays, saturday=sat=saturdays, sunday=sun=sundays
     """
 )
 RELATIVE_TIMES = _groups(
     """
-    latest newest recent recently
-    now current currently nowadays presently
-    today todays
-    tonight
-    yesterday
-    tomorrow
-    upcoming forthcoming
-    previous former formerly
-    ago
+    latest=newest=recent=recently, now=current=currently=nowadays=presently, today=todays, tonight, yesterday, tomorrow,
+    upcoming=forthcoming, previous=former=formerly, ago
     """
 )
 
 UNITS = _groups(
     """
-    % percent percentage pct
-    $ dollar dollars usd bucks
-    € euro euros eur
-    ₹ rupee rupees inr rs
-    ¥ yen jpy
-    £ gbp
-    lb lbs
-    pound pounds
-    kg kilogram kilograms kilo kilos kgs
-    g gram grams
-    mg milligram milligrams
-    mcg μg microgram micrograms
-    oz ounce ounces
-    ton tons tonne tonnes
-    km kilometre kilometres kilometer kilometers kms
-    m metre metres meter meters
-    cm centimetre centimetres centimeter centimeters cms
-    mm millimetre millimetres millimeter millimeters
-    mile miles mi
-    ft foot feet
-    inch inches
-    yard yards
-    l litre litres liter liters
-    ml millilitre millilitres milliliter milliliters
-    gallon gallons gal
-    quart quarts
-    pint pints
-    cup cups
-    tablespoon tablespoons tbsp
-    teaspoon teaspoons tsp
-    acre acres
-    hectare hectares
-    gb gigabyte gigabytes gig gigs
-    mb megabyte megabytes
-    tb terabyte terabytes
-    kb kilobyte kilobytes
-    hour hours hr hrs
-    minute minutes min mins
-    second seconds sec secs
-    ms millisecond milliseconds
-    day days
-    week weeks wk
-    month months
-    year years yr yrs
-    am
-    pm
-    degree degrees °
-    celsius centigrade °c
-    fahrenheit °f
-    kelvin
-    mph
-    kmh kph
-    hz
-    mhz
-    ghz
-    w watt watts
-    kw
-    v volt volts
-    mah
-    px pixel pixels
-    mp megapixel megapixels
-    bit bits
-    byte bytes
+    %=percent=percentage=pct, $=dollar=dollars=usd=bucks, €=euro=euros=eur, ₹=rupee=rupees=inr=rs, ¥=yen=jpy, £=gbp,
+    lb=lbs, pound=pounds, kg=kilogram=kilograms=kilo=kilos=kgs, g=gram=grams, mg=milligram=milligrams,
+    mcg=μg=microgram=micrograms, oz=ounce=ounces, ton=tons=tonne=tonnes,
+    km=kilometre=kilometres=kilometer=kilometers=kms, m=metre=metres=meter=meters,
+    cm=centimetre=centimetres=centimeter=centimeters=cms, mm=millimetre=millimetres=millimeter=millimeters,
+    mile=miles=mi, ft=foot=feet, inch=inches, yard=yards, l=litre=litres=liter=liters,
+    ml=millilitre=millilitres=milliliter=milliliters, gallon=gallons=gal, quart=quarts, pint=pints, cup=cups,
+    tablespoon=tablespoons=tbsp, teaspoon=teaspoons=tsp, acre=acres, hectare=hectares, gb=gigabyte=gigabytes=gig=gigs,
+    mb=megabyte=megabytes, tb=terabyte=terabytes, kb=kilobyte=kilobytes, hour=hours=hr=hrs, minute=minutes=min=mins,
+    second=seconds=sec=secs, ms=millisecond=milliseconds, day=days, week=weeks=wk, month=months, year=years=yr=yrs, am,
+    pm, degree=degrees=°, celsius=centigrade=°c, fahrenheit=°f, kelvin, mph, kmh=kph, hz, mhz, ghz, w=watt=watts, kw,
+    v=volt=volts, mah, px=pixel=pixels, mp=megapixel=megapixels, bit=bits, byte=bytes
     """
 )
 EITHER_UNIT = MappingProxyType({"pound": frozenset({"£", "lb"})})

@@ -1,6 +1,7 @@
 """Opposites: words, function words and parts of words that reverse a question."""
 
 from collections.abc import Iterable
+from itertools import product
 
 from harness.core.equivalence.reading import Word, form
 
@@ -52,7 +53,6 @@ _BEGINNINGS = (
     ("hyper", "hypo"), ("pre", "post"), ("intra", "inter"), ("in", "out"), ("over", "under"), ("maxim", "minim"),
     ("macro", "micro"), ("up", "down"), ("pro", "anti"), ("mono", "poly"), ("sub", "super"),
 )  # fmt: skip
-_ENDINGS = (("ful", "less"),)
 _FUNCTIONS = tuple(
     tuple(pair.split("/"))
     for pair in """
@@ -64,12 +64,7 @@ _FUNCTIONS = tuple(
 
 def opposites_among(a: Iterable[Word], b: Iterable[Word]) -> tuple[str, str] | None:
     """Return a word of `a` and its opposite in `b`, as written, if any."""
-    others = tuple(b)
-    for one in a:
-        for two in others:
-            if opposite(one, two):
-                return one.plain, two.plain
-    return None
+    return next(((one.plain, two.plain) for one, two in product(a, b) if opposite(one, two)), None)
 
 
 def opposite(a: Word, b: Word) -> bool:
@@ -81,11 +76,8 @@ def opposite(a: Word, b: Word) -> bool:
 
 def opposite_functions(a: set[str], b: set[str]) -> tuple[str, str] | None:
     """Return a function word only in `a` and its opposite only in `b`, if any."""
-    for pair in _FUNCTIONS:
-        for one, two in (pair, pair[::-1]):
-            if one in a - b and two in b - a:
-                return one, two
-    return None
+    pairs = ((one, two) for pair in _FUNCTIONS for one, two in (pair, pair[::-1]))
+    return next(((one, two) for one, two in pairs if one in a - b and two in b - a), None)
 
 
 def _negates(one: str, two: str) -> bool:
@@ -97,8 +89,5 @@ def _parts_oppose(one: str, two: str) -> bool:
         shared = one.removeprefix(first)
         if len(one) > len(shared) >= MIN_SHARED and second + shared == two:
             return True
-    for first, second in _ENDINGS:
-        shared = one.removesuffix(first)
-        if len(one) > len(shared) >= MIN_SHARED and shared + second == two:
-            return True
-    return False
+    shared = one.removesuffix("ful")
+    return len(one) > len(shared) >= MIN_SHARED and f"{shared}less" == two

@@ -277,21 +277,20 @@ def _content(tokens: list[str], names: frozenset[str], acronyms: frozenset[str])
         if token in PREPOSITIONS and not _is_infinitive(tokens, position):
             preposition = token
         if token[0] == NUMBER:
-            words.append(Word(token, token, token[1:2].isdigit(), tuple(before), preposition))
-            before.clear()
+            shape, is_name = token, token[1:2].isdigit()
         elif token in _DAYS:
             functions.append(token)
-            words.append(Word(token, f"{NUMBER}{_DAYS[token]}", False, tuple(before), preposition))
-            before.clear()
+            shape, is_name = f"{NUMBER}{_DAYS[token]}", False
         elif token in acronyms or _is_letter(tokens, position):
-            words.append(Word(token, token, True, tuple(before), preposition))
-            before.clear()
+            shape, is_name = token, True
         elif token in EMPTY or token in NEGATIONS or token in RELATIVE_TIMES or not token[0].isalnum():
             functions.append(token)
             before.append(token)
+            continue
         else:
-            words.append(Word(token, form(token), token in names, tuple(before), preposition))
-            before.clear()
+            shape, is_name = form(token), token in names
+        words.append(Word(token, shape, is_name, tuple(before), preposition))
+        before.clear()
     return words, tuple(functions)
 
 

@@ -4,14 +4,7 @@ import re
 
 from text_to_num import alpha2digit
 
-from harness.core.equivalence.lexicon import (
-    CONTRACTED,
-    CONTRACTIONS,
-    EMPTY,
-    IMPLIED,
-    POLITE,
-    PRONOUN_BEFORE,
-)
+from harness.core.equivalence.lexicon import CONTRACTED, CONTRACTIONS, EMPTY, IMPLIED, POLITE, PRONOUN_BEFORE
 
 MAX_WORDS = 150
 """Longest text that is read, in words: longer queries are the same only if identical."""

@@ -34,6 +34,7 @@ from harness.core.equivalence.word_lists import (
     spanish,
     turkish,
 )
+from harness.core.function_words import listed
 
 _MODULES = {
     "ar": arabic, "de": german, "es": spanish, "fr": french, "hi": hindi, "it": italian, "ja": japanese, "ko": korean,
@@ -65,7 +66,7 @@ class WordLists(Struct, frozen=True):
 def lists_of(language: str) -> WordLists:
     """Return the lists of a language; empty ones if it has none."""
     module = _MODULES.get(language)
-    lines = _lines(module.LISTS) if module else {}
+    lines = listed(module.LISTS) if module else {}
     meanings: dict[Phrase, tuple[str, str]] = {}
     for kind, words in lines.items():
         if kind in _NOT_WORDS:
@@ -82,17 +83,6 @@ def lists_of(language: str) -> WordLists:
         tuple(tuple(each.replace("-", "") for each in group.split()) for group in groups),
         lines.get("letters", ""),
     )
-
-
-def _lines(text: str) -> dict[str, str]:
-    """Return the words of each kind."""
-    found: dict[str, str] = {}
-    kind = ""
-    for line in text.strip().splitlines():
-        first, _, words = ("", "", line) if line.startswith(" ") else line.partition(":")
-        kind = first or kind
-        found[kind] = f"{found.get(kind, '')} {words.lstrip()}".lstrip()
-    return found
 
 
 def _phrase(text: str, language: str) -> Phrase:
