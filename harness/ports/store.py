@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Protocol
+from typing import Protocol, get_type_hints
 
 from harness.ports.admin import Admin
 from harness.ports.audits import Audits
@@ -22,47 +22,17 @@ class Store(Protocol):
     `StoreError` for anything else that the database refuses.
     """
 
-    @property
-    def rows(self) -> Rows:
-        """Single rows."""
-
-    @property
-    def listings(self) -> Listings:
-        """Lists and counts of rows."""
-
-    @property
-    def nearest(self) -> Nearest:
-        """Semantic lookups."""
-
-    @property
-    def usage(self) -> Usage:
-        """Usage counts and origins."""
-
-    @property
-    def audits(self) -> Audits:
-        """Audit results."""
-
-    @property
-    def locks(self) -> Locks:
-        """Locks between processes."""
-
-    @property
-    def admin(self) -> Admin:
-        """Tenants, checks, deletion."""
+    rows: Rows
+    listings: Listings
+    nearest: Nearest
+    usage: Usage
+    audits: Audits
+    locks: Locks
+    admin: Admin
 
     def close(self) -> None:
         """Close every connection of this process."""
 
 
-STORE_PARTS: Mapping[str, type] = MappingProxyType(
-    {
-        "rows": Rows,
-        "listings": Listings,
-        "nearest": Nearest,
-        "usage": Usage,
-        "audits": Audits,
-        "locks": Locks,
-        "admin": Admin,
-    }
-)
+STORE_PARTS: Mapping[str, type] = MappingProxyType(get_type_hints(Store))
 """The parts of a `Store`, by attribute."""

@@ -1,14 +1,15 @@
 """Whether a SQLite file and its rows are sound."""
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from typing import Any
 
 import orjson
 
 from harness.storage.checksums import embedding_checksum, row_checksum
-from harness.storage.sqlite.tails import is_unit
+from harness.storage.sqlite.entries import shown
+from harness.storage.sqlite.scopes import is_unit
 from harness.storage.tables import Table
 
 Fetch = Callable[[str, tuple[Any, ...]], list[Any]]
@@ -23,7 +24,7 @@ def file_problems(database: str) -> list[str]:
     """Return the problems that SQLite finds in the file of a URI, over a separate connection; change nothing."""
     try:
         with closing(sqlite3.connect(database, timeout=30, uri=True)) as connection:
-            found = [_text(row[0]) for row in connection.execute("PRAGMA integrity_check(20)")]
+            found = [shown(row[0]) for row in connection.execute("PRAGMA integrity_check(20)")]
     except sqlite3.DatabaseError as error:
         found = [str(error)]
     return [] if found == ["ok"] else [f"the file: {problem}" for problem in found]
@@ -31,13 +32,8 @@ def file_problems(database: str) -> list[str]:
 
 def unusable_rows(table: Table, fetch: Fetch) -> list[tuple[int, str]]:
     """Return seq and reason of the rows that no look-up can use."""
-    found = []
-    since = 0
-    sql = f"{table.select_numbered} WHERE seq > ? ORDER BY seq LIMIT 500"
-    while rows := fetch(sql, (since,)):
-        found += [(seq, reason) for seq, *row in rows if (reason := _unusable(table, row))]
-        since = rows[-1][0]
-    return found
+    rows = _every_row(fetch, f"{table.select_numbered} WHERE seq > ? ORDER BY seq LIMIT 500")
+    return [(seq, reason) for seq, *row in rows if (reason := _unusable(table, row))]
 
 
 def damaged_embeddings(table: Table, fetch: Fetch) -> list[int]:
@@ -51,20 +47,23 @@ def damaged_embeddings(table: Table, fetch: Fetch) -> list[int]:
         (),
     ):
         usual.setdefault(embedder, length)
-    found = []
-    since = 0
     condition = "embedding IS NOT NULL AND seq > ? ORDER BY seq LIMIT 500"
     sql = f"SELECT seq, embedder, embedding, embedding_checksum FROM {table.name} WHERE {condition}"
+    return [
+        seq
+        for seq, embedder, held, stored in _every_row(fetch, sql)
+        if embedder is None
+        or not is_unit(held, (usual[embedder] or 0) // 4)
+        or stored not in {None, embedding_checksum(held, shown(embedder))}
+    ]
+
+
+def _every_row(fetch: Fetch, sql: str) -> Iterator[Any]:
+    """Yield the rows of a query for a batch of those after a number, which comes first in each row."""
+    since = 0
     while rows := fetch(sql, (since,)):
-        found += [
-            seq
-            for seq, embedder, held, stored in rows
-            if embedder is None
-            or not is_unit(held, (usual[embedder] or 0) // 4)
-            or stored not in {None, embedding_checksum(held, _text(embedder))}
-        ]
+        yield from rows
         since = rows[-1][0]
-    return found
 
 
 def _unusable(table: Table, row: Sequence[Any]) -> str:
@@ -78,7 +77,7 @@ def _unusable(table: Table, row: Sequence[Any]) -> str:
     for column, value in zip(table.own, own, strict=True):
         if not isinstance(value, int if "INTEGER" in column else bytes) and (value is not None or "NOT NULL" in column):
             return f"its {column.split()[0]} cannot be used"
-    known = row_checksum(table, _text(tenant), _text(key), text, payload, times[0], times[1], tuple(own))
+    known = row_checksum(table, shown(tenant), shown(key), text, payload, times[0], times[1], tuple(own))
     if stored is not None and stored != known:
         return CHANGED
     return payload_problem(table, payload)
@@ -94,7 +93,3 @@ def payload_problem(table: Table, payload: bytes) -> str:
     except ValueError:
         return f"its {table.payload} cannot be read"
     return ""
-
-
-def _text(value: Any) -> str:
-    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)

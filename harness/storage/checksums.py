@@ -83,13 +83,13 @@ def _is_well_formed(table: Table, entry: Entry) -> bool:
 
 def report(table: Table, key: str, stored: int | None, what: str = "it") -> None:
     """Log once that a row is damaged."""
-    place = (table.name, key, stored)
+    place = (table.logical, key, stored)
     if place not in _reported and len(_reported) < MAX_REPORTED:
         _reported.add(place)
         shown = one_line(clean(key, 12))  # of a damaged row it may be anything
         log.warning(
             "%s: row %s…: %s is damaged and is not used; run `harness cache verify`",
-            *(table.name, shown, what),
+            *(table.logical, shown, what),
         )
 
 

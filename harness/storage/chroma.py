@@ -5,8 +5,9 @@
 
 ChromaDB writes its files in place and believes what it reads. A file that is cut short or overwritten, be it by a
 process killed while writing, crashes the interpreter or hangs it (chroma-core/chroma#7238, #7069), and processes that
-use one folder at a time lose vectors (#3792). So an `add` works on a copy, which replacing the manifest publishes, and
-files are opened only if they have the manifest's checksums. Readers need no lock; anybody may be killed at any time.
+use one folder at a time lose vectors (#3792). So `add_batches` works on a copy, which replacing the manifest publishes,
+and files are opened only if they have the manifest's checksums. Readers need no lock; anybody may be killed at any
+time.
 
 Writing is done in a separate process. Here it would stop every other thread (ChromaDB keeps the interpreter's lock,
 2 s for 2,000 vectors) and leave its memory behind: 315 MB, instead of 95, after 10 calls for 100,000 vectors.
@@ -77,8 +78,8 @@ class ChromaIndex:
     """Collections of vectors with keys, found by cosine similarity, in `folder`. For any thread, and after a fork.
 
     Making one opens nothing. Each call sees what any process has published before. But only one process may write at a
-    time: callers of `create`, `add`, `add_batches`, `drop` or `discard` must hold a lock. (Without, vectors
-    may be missing; nothing is damaged.)
+    time: callers of `create`, `add_batches`, `drop` or `discard` must hold a lock. (Without, vectors may be missing;
+    nothing is damaged.)
 
     Every method raises `IndexUnavailable`, and nothing else, when ChromaDB is not installed, and when the folder or
     the collection is lost, damaged or not writable. `create` recreates a damaged collection, `discard` deletes all.
@@ -99,12 +100,6 @@ class ChromaIndex:
         with self._translating():
             manifest = self._read(name)
             return manifest.generation if manifest else None
-
-    def names(self) -> list[str]:
-        """Return the names of the collections, damaged ones too, sorted."""
-        with self._translating():
-            homes = self._folder.iterdir() if self._folder.exists() else iter(())
-            return sorted(home.name for home in homes if (home / _MANIFEST).exists())
 
     def count(self, name: str) -> int:
         """Return how many keys the collection holds."""
@@ -143,16 +138,13 @@ class ChromaIndex:
             self._publish(name, _Manifest(FORMAT, generation, embedder, dimension))
             return generation
 
-    def add(self, name: str, keys: Sequence[str], vectors: Vectors) -> None:
-        """Insert or replace vectors, shape (keys, dimension): all of them, or none when it raises.
+    def add_batches(self, name: str, batches: Iterable[tuple[Sequence[str], Vectors]]) -> None:
+        """Insert or replace vectors, with one batch (keys; vectors, shape (keys, dimension)) at a time in memory: all
+        of them, or none when it raises. What `batches` raises passes through.
 
         Takes 0.3 to 0.8 ms a vector, and for each call 0.3 s, with 100,000 vectors in the collection 0.9 s: prefer a
-        few large calls, or `add_batches`. Meanwhile searches use the previous content.
+        few large calls. Meanwhile searches use the previous content.
         """
-        self.add_batches(name, [(keys, vectors)])
-
-    def add_batches(self, name: str, batches: Iterable[tuple[Sequence[str], Vectors]]) -> None:
-        """Do one `add` of all batches together, with one at a time in memory. What `batches` raises passes through."""
         with self._writing:
             with self._translating():
                 manifest = self._manifest(name)

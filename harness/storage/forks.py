@@ -107,7 +107,9 @@ class _Sections:
 
     @contextmanager
     def section(self) -> Iterator[None]:
-        """See the function `section`."""
+        """Run native code in the block: a fork by another thread waits until it ends. The block must be short, and wait
+        for no other thread.
+        """
         own = self._own()
         with self._changed:
             while self._forking and not own:
@@ -146,14 +148,7 @@ class _Sections:
 
 
 _sections = _Sections()
-
-
-def section() -> Any:
-    """Return a context manager for native code: a fork by another thread waits until the block ends.
-
-    The block must be short, and wait for no other thread.
-    """
-    return _sections.section()
+section = _sections.section
 
 
 def _importing() -> bool:

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
 from typing import Any, TypeAlias, cast
 
 from msgspec import Struct
@@ -18,7 +18,6 @@ class PortMethod(Struct, frozen=True):
     is none; `place` is its position.
     """
 
-    part: str
     name: str
     role: Role | None
     subject: str
@@ -31,22 +30,20 @@ class PortMethod(Struct, frozen=True):
 
     def with_subject(self, value: str, arguments: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str, str]]:
         """Return the arguments with another value of `subject`, and what to pass by name."""
-        if not self.subject:
-            return arguments, {}
         if self.place < len(arguments):
             return (*arguments[: self.place], value, *arguments[self.place + 1 :]), {}
         return arguments, {self.subject: value}
 
 
-def _described(part: str, name: str, method: Callable[..., Any]) -> PortMethod:
+def _described(name: str, method: Callable[..., Any]) -> PortMethod:
     parameters = list(inspect.signature(method).parameters)[1:]
     subject = next((each for each in ("tenant", "name") if each in parameters), "")
-    return PortMethod(part, name, needed_role(method), subject, parameters.index(subject) if subject else 0)
+    return PortMethod(name, needed_role(method), subject, parameters.index(subject) if subject else 0)
 
 
 METHODS: Mapping[tuple[str, str], PortMethod] = MappingProxyType(
     {
-        (part, name): _described(part, name, method)
+        (part, name): _described(name, method)
         for part, port in STORE_PARTS.items()
         for name, method in vars(port).items()
         if inspect.isfunction(method) and not name.startswith("_")
@@ -60,14 +57,8 @@ Intercept: TypeAlias = Callable[[PortMethod, Callable[..., Any], tuple[Any, ...]
 
 def intercepted(store: Store, intercept: Intercept, close: Callable[[], None]) -> Store:
     """Return `store` with every call passed to `intercept`, and with another `close`."""
-    return cast("Store", _InterceptedStore(store, intercept, close))
-
-
-class _InterceptedStore:
-    def __init__(self, store: Store, intercept: Intercept, close: Callable[[], None]) -> None:
-        for part in STORE_PARTS:
-            setattr(self, part, _InterceptedPart(part, getattr(store, part), intercept))
-        self.close = close
+    parts = {part: _InterceptedPart(part, getattr(store, part), intercept) for part in STORE_PARTS}
+    return cast("Store", SimpleNamespace(**parts, close=close))
 
 
 class _InterceptedPart:

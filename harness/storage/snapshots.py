@@ -8,6 +8,7 @@ file is used before all of it is checked.
 import base64
 import gzip
 import hashlib
+import shutil
 import tempfile
 import zlib
 from collections.abc import Iterable
@@ -160,8 +161,7 @@ def write_snapshot(path: Path, lines: Iterable[SnapshotLine], *, run: RecordedRu
             path.parent.mkdir(parents=True, exist_ok=True)
             with replacing(path) as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as file:
                 file.write(msgspec.json.encode(header) + b"\n")
-                while block := body.read(2**20):
-                    file.write(block)
+                shutil.copyfileobj(body, file, 2**20)
     except OSError as error:
         raise StoreError(
             f"cannot write the snapshot {path} ({error.strerror or error}); choose another place"
@@ -188,10 +188,10 @@ def read_snapshot(path: Path) -> tuple[SnapshotHeader, list[SnapshotLine]]:
                 raise InvalidInput(f"the snapshot {path} was changed since it was written: its checksum does not match")
             body.seek(0)
             return header, _lines(body, header, path)
-    except (OSError, EOFError, zlib.error) as error:
-        if isinstance(error, OSError) and not isinstance(error, gzip.BadGzipFile):
-            raise InvalidInput(f"cannot read the snapshot {path}: {error.strerror or error}") from error
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise InvalidInput(f"{path} is no snapshot of this program, or was damaged: {error}") from None
+    except OSError as error:
+        raise InvalidInput(f"cannot read the snapshot {path}: {error.strerror or error}") from error
 
 
 def _lines(body: IO[bytes], header: SnapshotHeader, path: Path) -> list[SnapshotLine]:

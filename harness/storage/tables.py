@@ -1,6 +1,6 @@
 """SQL of the cache tables: statements, and the target of the migrations. `harness.core.tables` declares them."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, lru_cache, partial
 from typing import Any, get_type_hints
 
@@ -23,6 +23,8 @@ CHECKSUMS = ("checksum", "embedding_checksum")
 FRESH = fresh_sql("?", "?", str(NEVER))
 FORGET_EMBEDDING = "embedding = NULL, embedder = NULL, embedding_checksum = NULL"
 _TYPES = {int: "INTEGER NOT NULL", str: "TEXT NOT NULL", str | None: "TEXT"}
+MAX_BOUND = 500
+"""Keys or numbers of rows that one statement binds at most."""
 OWN_START = 6
 """Number of columns that `select` returns before the table's own."""
 OWN_REMEMBERED = 32
@@ -30,13 +32,16 @@ OWN_REMEMBERED = 32
 
 
 class Table:
-    """SQL of a cache table on SQLite. `own` declares its own columns (`"engine TEXT NOT NULL"`); the checksum covers
-    the first `covered` of them: those that may be NULL come last, and are updated in place. `added` declares those that
-    older databases get.
+    """SQL of a cache table: here as SQLite has it, in a subclass as PostgreSQL has it. `own` declares its own columns
+    (`"engine TEXT NOT NULL"`); the checksum covers the first `covered` of them: those that may be NULL come last, and
+    are updated in place. `added` declares those that older databases get. `name` is that of the table in the database.
     """
 
+    never = str(NEVER)
+    """The expression for `NEVER`, as `expires_at` can be compared with it."""
+
     def __init__(self, declared: TableColumns) -> None:
-        self.name = declared.name
+        self.name = self.logical = declared.name
         self.text = declared.text
         self.payload = declared.payload
         self.scope = declared.scope
@@ -58,6 +63,18 @@ class Table:
         return self.make_own([each.decode(errors="replace") if type(each) is bytes else each for each in values])
 
     @property
+    def every_index(self) -> Mapping[str, tuple[str, ...]]:
+        """The columns of each index, by its name. Every one begins with the tenant."""
+        return {
+            # covers what `stats` asks, so that a count never reads the rows
+            "expires_at": ("tenant", "expires_at", "created_at"),
+            # ends, as every index does in SQLite, with seq: the newest rows of one scope are one range of it
+            "scope": ("tenant", *self.scope, "embedder"),
+            "newest": ("tenant", "seq"),
+            **self.indexes,
+        }
+
+    @property
     def language(self) -> str:
         """The expression for the language of a row's texts; "" where it is not known."""
         return "coalesce(language, '')" if "language" in self.own_names else "''"
@@ -72,18 +89,49 @@ class Table:
         """The columns that a row is written and read with: `columns`, then the checksums."""
         return (*self.columns, *CHECKSUMS)
 
+    def column(self, name: str) -> str:
+        """Return what a column is called in the database."""
+        return name
+
+    def bound(self, number: int) -> str:
+        """Return the placeholder of the bound value with this number; the first one is 1."""
+        return f"?{number}"
+
+    def moment(self, seconds: str) -> str:
+        """Return an expression for seconds since the epoch as one that a column of times can be compared with."""
+        return seconds
+
+    def fresh(self, first: int) -> str:
+        """Return the condition for rows that are not expired at a time; binds, from `first` on, that time and its
+        `latest_creation`.
+        """
+        return fresh_sql(self.moment(self.bound(first)), self.moment(self.bound(first + 1)), self.never)
+
+    def read(self, name: str) -> str:
+        """Return the expression that reads a column."""
+        return self.column(name)
+
+    def _fields(self, *names: str) -> str:
+        return ", ".join(map(self.read, names))
+
+    def equal(self, *names: str) -> str:
+        """Return the condition for rows with certain values in these columns, bound from the first on."""
+        return " AND ".join(f"{self.column(name)} = {self.bound(at)}" for at, name in enumerate(names, start=1))
+
+    @cached_property
+    def mine(self) -> str:
+        """The condition for a tenant's rows; binds the tenant."""
+        return self.equal("tenant")
+
+    @cached_property
+    def one(self) -> str:
+        """The condition for one row; binds tenant and key."""
+        return self.equal("tenant", "key")
+
     @cached_property
     def in_scope(self) -> str:
         """The condition for the rows of one scope; binds tenant, the scope's values, embedder."""
-        return " AND ".join(f"{column} = ?" for column in ("tenant", *self.scope, "embedder"))
-
-    @cached_property
-    def least_used(self) -> str:
-        """Read the `seq` of all rows of one scope but the most recently used; binds tenant, the scope's values, how
-        many stay out. Of rows that were used at the same moment the newer one counts as used later.
-        """
-        scope = " AND ".join(f"{column} = ?" for column in ("tenant", *self.scope))
-        return f"SELECT seq FROM {self.name} WHERE {scope} ORDER BY last_used_at DESC, seq DESC LIMIT -1 OFFSET ?"
+        return self.equal("tenant", *self.scope, "embedder")
 
     def where(self, names: Iterable[str]) -> str:
         """Return the condition for a tenant's rows with certain values in these own columns; binds tenant and values.
@@ -94,30 +142,31 @@ class Table:
         names = tuple(names)
         if not names or not set(names) <= set(self.own_names):
             wrong = ", ".join(map(repr, sorted(set(names) - set(self.own_names)))) or "no column"
-            raise InvalidInput(f"rows of {self.name} are selected by {', '.join(self.own_names)}, not by {wrong:.100}")
-        return " AND ".join(f"{column} = ?" for column in ("tenant", *names))
+            known = ", ".join(self.own_names)
+            raise InvalidInput(f"rows of {self.logical} are selected by {known}, not by {wrong:.100}")
+        return self.equal("tenant", *names)
 
     @cached_property
     def select(self) -> str:
         """Read one row by (tenant, key): the fields of `Entry` after its key, in order, checksum, own columns."""
         fields = (self.text, self.payload, "created_at", "expires_at", "last_used_at", CHECKSUMS[0])
-        return f"SELECT {', '.join((*fields, *self.own_names))} FROM {self.name} WHERE tenant = ? AND key = ?"
+        return f"SELECT {self._fields(*fields, *self.own_names)} FROM {self.name} WHERE {self.one}"
 
     @cached_property
     def select_whole(self) -> str:
         """Read every column in the order of `stored`, for a condition to follow."""
-        return f"SELECT {', '.join(self.stored)} FROM {self.name}"
+        return f"SELECT {self._fields(*self.stored)} FROM {self.name}"
 
     @cached_property
     def select_numbered(self) -> str:
         """Read `seq`, then every column in the order of `stored`, for a condition to follow."""
-        return f"SELECT seq, {', '.join(self.stored)} FROM {self.name}"
+        return f"SELECT seq, {self._fields(*self.stored)} FROM {self.name}"
 
     @cached_property
     def select_outline(self) -> str:
         """Read the fields of `Outline`, the own columns one by one, for a condition to follow."""
         fields = ("seq", "key", self.text, "created_at", "expires_at", *self.own_names)
-        return f"SELECT {', '.join(fields)} FROM {self.name}"
+        return f"SELECT {self._fields(*fields)} FROM {self.name}"
 
     @cached_property
     def upsert(self) -> str:

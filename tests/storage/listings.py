@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from harness.core.entries import Entry, Outline
+from harness.core.tables import TOOLS
 from harness.ports import Store
-from tests.storage.embedded import EMBEDDER, SCOPES, embedded
+from tests.storage.embedded import EMBEDDER, SCOPES, embedded, keys_near, vector_of
 from tests.storage.entries import NOW, RESEARCH, SEARCHES, TENANT, a_tool_entry, an_entry
 
 Empty: TypeAlias = Callable[[Store], object]
@@ -56,6 +57,27 @@ class ListingContract:
         assert store.rows.get_whole(SEARCHES, TENANT, entry.key) == entry
         assert store.rows.get_whole(SEARCHES, "another", entry.key) is None
         assert store.rows.get_whole(SEARCHES, TENANT, "none") is None
+
+    def test_a_whole_row_of_a_tool_is_read_by_its_key(self, store: Store) -> None:
+        """PostgreSQL has another name for that table's column."""
+        entry = a_tool_entry("a", created_by=None)
+        store.rows.put(TOOLS, TENANT, entry)
+        assert store.rows.get_whole(TOOLS, TENANT, "a") == entry
+        assert store.rows.get_whole(TOOLS, TENANT, "b") is None
+
+    @pytest.mark.parametrize("embedder", ["\x1b[1m", "a\x1b", "model\0two"])
+    def test_an_embedder_may_have_any_name(self, store: Store, embedder: str) -> None:
+        """Its rows are found under that name, whether they came with their vectors or got them later."""
+        store.rows.put(SEARCHES, TENANT, embedded("a", embedder=embedder))
+        store.rows.put(SEARCHES, TENANT, an_entry("b"))
+        store.nearest.embed(SEARCHES, TENANT, "b", vector_of("b").tobytes(), embedder)
+        assert store.nearest.scopes(SEARCHES, TENANT, embedder) == [SCOPES[SEARCHES]]
+        assert store.nearest.unembedded(SEARCHES, TENANT, embedder, 5) == []
+        assert keys_near(store, vector_of("a"), k=1, embedder=embedder) == ["a"]
+        assert keys_near(store, vector_of("b"), k=1, embedder=embedder) == ["b"]
+        whole = store.rows.get_whole(SEARCHES, TENANT, "a")
+        assert whole is not None
+        assert whole.embedder == embedder
 
     # timeline ----------------------------------------------------------------------------------------------------
 

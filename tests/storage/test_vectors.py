@@ -10,9 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.storage.sqlite.scope_rows import BATCH
+from harness.storage.sqlite.scopes import BATCH, FIRST_ROOM, Tail
 from harness.storage.sqlite.store import SqliteStore
-from harness.storage.sqlite.tails import FIRST_ROOM, Tail
 from harness.storage.sqlite.vectors import FULL_TAILS
 from harness.storage.tables import TABLES
 from tests.storage.embedded import ask, brute_force, embedded, fill, keys_near, near, vector_of

@@ -1,17 +1,17 @@
 """Administration of PostgreSQL: tenants, checks, deletion."""
 
 from collections.abc import Iterator
-from functools import partial
+from itertools import chain
 from typing import Any
 
 from harness.storage import checks
-from harness.storage.postgres.audits import PostgresAudits
+from harness.storage.audits import ALL, audit_in, problem
+from harness.storage.listings import whole_rows
 from harness.storage.postgres.dialect import POSTGRES_TABLES, TENANTS, USERS, escaped, text_of
-from harness.storage.postgres.listings import whole_rows
 from harness.storage.postgres.row_codec import ROW_CODECS
 from harness.storage.postgres.rows import PostgresRows
 from harness.storage.postgres.schema import TENANT_COLUMNS
-from harness.storage.postgres.statements import Statements
+from harness.storage.postgres.statements import PostgresStatements
 from harness.storage.postgres.vectors import HnswIndexes
 from harness.storage.tables import AUDITS, FORGET_EMBEDDING
 
@@ -19,21 +19,16 @@ from harness.storage.tables import AUDITS, FORGET_EMBEDDING
 class PostgresAdmin:
     """The port `Admin` on PostgreSQL."""
 
-    def __init__(
-        self, statements: Statements, vectors: HnswIndexes, rows: PostgresRows, audits: PostgresAudits
-    ) -> None:
+    def __init__(self, statements: PostgresStatements, vectors: HnswIndexes, rows: PostgresRows) -> None:
         self._statements = statements
         self._vectors = vectors
         self._rows = rows
-        self._audits = audits
 
     def clear(self, table: str, tenant: str) -> int:
         """See `Admin.clear`."""
         declared = POSTGRES_TABLES[table]
         sql = f"DELETE FROM {declared.name} WHERE {declared.mine}"
-        return self._statements.write(
-            tenant, lambda connection: int(connection.execute(sql, (escaped(tenant),)).rowcount)
-        )
+        return self._statements.change(tenant, sql, ())
 
     def forget(self, tenant: str, user: str | None = None) -> int:
         """See `Admin.forget`; the cascades of the tables do it."""
@@ -85,7 +80,7 @@ class PostgresAdmin:
             for name in POSTGRES_TABLES
             for line in self._unusable_rows(name, tenant, repair=repair)
         ]
-        problems += [line for name in self._named() for line in self._audits.unusable(name, repair=repair)]
+        problems += [line for name in self._named() for line in self._unusable_audits(name, repair=repair)]
         lost, orphaned = self._vectors.lost(), self._vectors.orphaned(self.tenants())
         if repair:
             self._vectors.drop(lost + orphaned)
@@ -95,9 +90,9 @@ class PostgresAdmin:
     def _unusable_rows(self, name: str, tenant: str, *, repair: bool) -> Iterator[str]:
         """Yield a line for each damaged row of the tenant; with `repair`, it is deleted, or its embedding forgotten."""
         declared = POSTGRES_TABLES[name]
-        for row in whole_rows(self._statements, name, tenant):
-            key, entry = text_of(row[0]), ROW_CODECS[name].whole(tenant, row)
-            reason = checks.CHANGED if entry is None else checks.payload_problem(declared.declared, entry.payload)
+        for row in chain.from_iterable(whole_rows(self._statements, name, tenant)):
+            key, entry = text_of(row[1]), ROW_CODECS[name].whole(row)
+            reason = checks.CHANGED if entry is None else checks.payload_problem(declared, entry.payload)
             if reason:
                 if repair:
                     self._rows.delete(name, tenant, [key])
@@ -105,9 +100,17 @@ class PostgresAdmin:
                 reason = "its embedding is damaged"
                 if repair:
                     sql = f"UPDATE {declared.name} SET {FORGET_EMBEDDING} WHERE {declared.one}"
-                    self._statements.write(tenant, partial(_execute, sql, (escaped(tenant), escaped(key))))
+                    self._statements.change(tenant, sql, (key,))
             if reason:
                 yield f"{name}: {tenant}: row {key}: {reason}"
+
+    def _unusable_audits(self, tenant: str, *, repair: bool) -> list[str]:
+        """Return a line for each row of the tenant that is no audit; with `repair`, they are deleted."""
+        keys = [row[:2] for row in self._statements.fetch_all(tenant, ALL) if audit_in(row, text_of) is None]
+        if keys and repair:
+            sql = f"DELETE FROM {AUDITS} WHERE tenant = $1 AND key_a = $2 AND key_b = $3"
+            self._statements.change(tenant, sql, *((one.decode(), other.decode()) for one, other in keys))
+        return [f"{tenant}: {problem(*map(text_of, each))}" for each in keys]
 
     def unchecked(self) -> int:
         """See `Admin.unchecked`."""
@@ -129,7 +132,3 @@ class PostgresAdmin:
                 None, lambda connection: connection.execute(f"SELECT {sizes}").fetchone()[0]
             )
         )
-
-
-def _execute(sql: str, bound: tuple[Any, ...], connection: Any) -> None:
-    connection.execute(sql, bound)

@@ -65,7 +65,7 @@ class PostgresConnections:
         self._known: set[str] = set()
         self._reached = False
         forks.reset_in_child(self)
-        self.run(None, _prepare_nothing)
+        self.run(None, lambda _: None)  # shows that there is a connection
 
     def reset(self) -> None:
         """Leave the parent's connections to the parent."""
@@ -95,7 +95,8 @@ class PostgresConnections:
                     self._introduce(tenant, seconds)
             return self._once(tenant, work, seconds)
 
-        return self.insist(attempt, repeatable=lambda error: _was_refused(error) or not in_doubt())
+        # after some failures the server has surely not done what it was asked
+        return self.insist(attempt, repeatable=lambda error: _state(error) in _AGAIN or not in_doubt())
 
     def insist(
         self, attempt: "Callable[[float], T]", *, repeatable: Callable[[BaseException], bool] = lambda _: True
@@ -165,7 +166,15 @@ class PostgresConnections:
 
     def connect(self) -> "psycopg.Connection[Any]":
         """Open a connection as `apart` does, and raise what psycopg raises."""
-        connection: psycopg.Connection[Any] = _connection_class().connect(self.url, **self._arguments())
+        connection: psycopg.Connection[Any] = _connection_class().connect(
+            self.url,
+            autocommit=True,
+            application_name="harness",
+            client_encoding="utf8",
+            connect_timeout=min(CONNECT_SECONDS, max(2, math.ceil(self.busy_seconds))),
+            keepalives_idle=30,
+            tcp_user_timeout=60_000,
+        )
         self._reached = True
         return connection
 
@@ -206,28 +215,14 @@ class PostgresConnections:
     def _milliseconds(self) -> int:
         return max(1, round(1_000 * self.busy_seconds))  # 0 would mean for ever
 
-    def _arguments(self) -> dict[str, Any]:
-        return {
-            "autocommit": True,
-            "application_name": "harness",
-            "client_encoding": "utf8",
-            "connect_timeout": min(CONNECT_SECONDS, max(2, math.ceil(self.busy_seconds))),
-            "keepalives_idle": 30,
-            "tcp_user_timeout": 60_000,
-        }
-
     def _translated(self, error: BaseException, *, passing: bool) -> StoreError | InvalidInput:
         if passing:
             return StoreBusy(
                 f"the database did not answer within {self.busy_seconds:g} s ({_shown(error)}); try again later"
             )
-        if getattr(error, "sqlstate", None) == _TOO_LONG:
+        if _state(error) == _TOO_LONG:
             return InvalidInput(f"a name or a key is too long for an index ({_shown(error)}); shorten it")
         return StoreError(f"the database refuses: {_shown(error)}")
-
-
-def _prepare_nothing(connection: Any) -> None:
-    """Only show that there is a connection."""
 
 
 _UNKNOWN = "\0 unknown"
@@ -263,7 +258,7 @@ def _may_pass(error: BaseException, *, reached: bool) -> bool:
     """
     import psycopg
 
-    state = getattr(error, "sqlstate", None)
+    state = _state(error)
     if state is not None:
         return state in _GONE or state in _AGAIN
     if isinstance(error, psycopg.OperationalError):  # no answer of a server: the connection broke, or was never there
@@ -273,9 +268,10 @@ def _may_pass(error: BaseException, *, reached: bool) -> bool:
     return isinstance(error, psycopg.InterfaceError | OSError)
 
 
-def _was_refused(error: BaseException) -> bool:
-    """Say whether the server has surely not done what it was asked."""
-    return getattr(error, "sqlstate", None) in _AGAIN
+def _state(error: BaseException) -> str | None:
+    """Return the server's code for an error, `None` where it gave none."""
+    state: str | None = getattr(error, "sqlstate", None)
+    return state
 
 
 def _shown(error: BaseException) -> str:
@@ -288,29 +284,24 @@ def _shown(error: BaseException) -> str:
     return shorten(diagnosed, 200) if diagnosed else type(error).__name__
 
 
-def checked_url(url: str) -> str:
-    """Return `url` if it names a PostgreSQL database.
-
-    Raises:
-        InvalidInput: it does not, or psycopg is not installed; the address, which may hold a password, is not repeated.
-    """
-    _parts(url)
-    return url
-
-
 def shown_url(url: str) -> str:
     """Return the address of a database without what is secret in it.
 
     Raises:
-        InvalidInput: see `checked_url`.
+        InvalidInput: see `url_parts`.
     """
-    parts = _parts(url)
+    parts = url_parts(url)
     host = parts.get("host") or "localhost"
     port = f":{parts['port']}" if "port" in parts else ""
     return f"postgresql://{host}{port}/{parts.get('dbname', '')}"
 
 
-def _parts(url: str) -> dict[str, Any]:
+def url_parts(url: str) -> dict[str, Any]:
+    """Return the parts of the address of a PostgreSQL database.
+
+    Raises:
+        InvalidInput: it is none, or psycopg is not installed; the address, which may hold a password, is not repeated.
+    """
     require_extra("postgres")
     import psycopg
 

@@ -63,7 +63,9 @@ class AdvisoryLocks:
             if number in self._held:
                 return False
             try:
-                got = self._opened().execute("SELECT pg_try_advisory_lock($1)", (number,)).fetchone()[0]
+                if self._session is None:
+                    self._session = self._connections.connect()
+                got = self._session.execute("SELECT pg_try_advisory_lock($1)", (number,)).fetchone()[0]
             except psycopg.Error:
                 self._end()
                 raise
@@ -84,11 +86,6 @@ class AdvisoryLocks:
             if self._closing and not self._held:
                 self._closing = False
                 self._end()
-
-    def _opened(self) -> Any:
-        if self._session is None:
-            self._session = self._connections.connect()
-        return self._session
 
     def _end(self) -> None:
         session, self._session = self._session, None

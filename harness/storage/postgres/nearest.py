@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 
 from harness.core.entries import Entry
+from harness.core.freshness import latest_creation
 from harness.storage.checksums import embedding_checksum
-from harness.storage.postgres.dialect import POSTGRES_TABLES, escaped, text_of
-from harness.storage.postgres.row_codec import ROW_CODECS, vector_text
-from harness.storage.postgres.statements import Statements
+from harness.storage.postgres.dialect import POSTGRES_TABLES, text_of
+from harness.storage.postgres.row_codec import vector_text
+from harness.storage.postgres.statements import PostgresStatements
 from harness.storage.postgres.vectors import HnswIndexes
 from harness.storage.tables import ABBREVIATIONS
 
@@ -14,7 +15,7 @@ from harness.storage.tables import ABBREVIATIONS
 class PostgresNearest:
     """The port `Nearest` on PostgreSQL."""
 
-    def __init__(self, statements: Statements, vectors: HnswIndexes) -> None:
+    def __init__(self, statements: PostgresStatements, vectors: HnswIndexes) -> None:
         self._statements = statements
         self.search = vectors.nearest
 
@@ -25,14 +26,15 @@ class PostgresNearest:
         if not wanted or k <= 0:
             return []
         matching = f"words @@ to_tsquery('english', $2) AND {declared.fresh(3)}"
-        order = "ORDER BY ts_rank_cd(words, to_tsquery('english', $2)) DESC, seq LIMIT $4"
+        order = "ORDER BY ts_rank_cd(words, to_tsquery('english', $2)) DESC, seq LIMIT $5"
         sql = f"{declared.select_whole} WHERE {declared.mine} AND {matching} {order}"
-        return ROW_CODECS[table].entries(tenant, self._statements.fetch_all(tenant, sql, wanted, now, k))
+        rows = self._statements.fetch_all(tenant, sql, wanted, now, latest_creation(now), k)
+        return self._statements.entries(table, rows)
 
     def scopes(self, table: str, tenant: str, embedder: str) -> list[tuple[str, ...]]:
         """See `Nearest.scopes`."""
         declared = POSTGRES_TABLES[table]
-        columns = ", ".join((*declared.declared.scope, "embedder"))
+        columns = ", ".join((*declared.scope, "embedder"))
         condition = f"{declared.mine} AND embedder = $2"
         sql = f"SELECT DISTINCT {columns} FROM {declared.name} WHERE {condition} ORDER BY {columns}"
         return [tuple(map(text_of, scope)) for *scope, _ in self._statements.fetch_all(tenant, sql, embedder)]
@@ -40,7 +42,7 @@ class PostgresNearest:
     def unembedded(self, table: str, tenant: str, embedder: str, limit: int) -> list[tuple[str, str]]:
         """See `Nearest.unembedded`."""
         declared = POSTGRES_TABLES[table]
-        columns = f"{declared.column('key')}, {declared.declared.text}"
+        columns = f"{declared.column('key')}, {declared.text}"
         condition = f"{declared.mine} AND embedder IS DISTINCT FROM $2"
         rows = self._statements.fetch_all(
             tenant, f"SELECT {columns} FROM {declared.name} WHERE {condition} LIMIT $3", embedder, limit
@@ -54,15 +56,12 @@ class PostgresNearest:
         sql = f"UPDATE {declared.name} SET {changes}"
         vector = vector_text(embedding)
         checksum = embedding_checksum(embedding if vector else None, embedder)
-        bound = (escaped(tenant), escaped(key), vector, embedder, checksum)
-        self._statements.write(tenant, lambda connection: connection.execute(f"{sql} WHERE {declared.one}", bound))
+        self._statements.change(tenant, f"{sql} WHERE {declared.one}", (key, vector, embedder, checksum))
 
     def meanings(self, tenant: str, shorts: Sequence[str]) -> list[tuple[str, str]]:
         """See `Nearest.meanings`."""
         sql = f"SELECT written, meaning FROM {ABBREVIATIONS} WHERE tenant = $1 AND short = ANY ($2::text[])"
-        rows = (
-            self._statements.fetch_all(tenant, sql, [escaped(short.casefold()) for short in shorts]) if shorts else []
-        )
+        rows = self._statements.fetch_all(tenant, sql, [short.casefold() for short in shorts]) if shorts else []
         return [(text_of(short), text_of(long)) for short, long in rows]
 
 

@@ -10,24 +10,31 @@ from harness.core.entries import Entry, Outline
 from harness.core.keys import canonical_json
 from harness.core.search_words import indexed_texts
 from harness.storage.checksums import checked, checksums
-from harness.storage.postgres.dialect import JSON_COLUMNS, escaped, text_of, unescaped
-from harness.storage.tables import TABLES, TOOLS, Table
+from harness.storage.postgres.dialect import (
+    JSON_COLUMNS,
+    POSTGRES_TABLES,
+    PostgresTable,
+    escaped,
+    text_of,
+    unescaped,
+)
 
 
 class RowCodec:
     """Converts rows of one table."""
 
-    def __init__(self, declared: Table) -> None:
-        self.declared = declared
-        self.is_tools = declared is TOOLS
-        self._numbers = {column.split()[0] for column in declared.own if "INTEGER" in column}
+    def __init__(self, table: PostgresTable) -> None:
+        self.table = table
+        self._numbers = {column.split()[0] for column in table.own if "INTEGER" in column}
 
     def values(self, tenant: str, entry: Entry) -> tuple[Any, ...]:
         """Return what the entry's row holds, in the order of `Table.stored`, then the texts that words are found in."""
         embedding = vector_text(entry.embedding)
         own = (escaped(value) if isinstance(value, str) else value for value in entry.own)
         # the tool table keeps microseconds; rounded here, they are the same when they are read
-        created_at, expires_at = (round(at, 6) if self.is_tools else at for at in (entry.created_at, entry.expires_at))
+        created_at, expires_at = (
+            round(at, 6) if self.table.is_tools else at for at in (entry.created_at, entry.expires_at)
+        )
         vector = entry.embedding if embedding else None
         held = replace(entry, created_at=created_at, expires_at=expires_at, embedding=vector)
         return (
@@ -35,23 +42,23 @@ class RowCodec:
             *own,
             *(created_at, expires_at, entry.last_used_at),
             embedding,
-            entry.embedder if embedding else None,
-            *checksums(self.declared, tenant, self._settled(held)),
+            escaped(entry.embedder) if embedding and entry.embedder else None,
+            *checksums(self.table, tenant, self._settled(held)),
             *self._words(entry),
         )
 
     def _words(self, entry: Entry) -> list[str]:
-        if not self.declared.words:
+        if not self.table.words:
             return []
-        named = {**dict(zip(self.declared.own_names, entry.own, strict=True)), self.declared.text: entry.text}
-        texts = (escaped(named[name]) for name in self.declared.words)
+        named = {**dict(zip(self.table.own_names, entry.own, strict=True)), self.table.text: entry.text}
+        texts = (escaped(named[name]) for name in self.table.words)
         return indexed_texts(named.get("language") or "", texts)
 
     def _settled(self, entry: Entry) -> Entry:
         """Return the entry as its checksum sees it: the same before it is put and after it was read."""
-        if not self.is_tools:
+        if not self.table.is_tools:
             return entry
-        own = zip(self.declared.own_names, entry.own, strict=True)
+        own = zip(self.table.own_names, entry.own, strict=True)
         values = tuple(_settled(value).decode() if name in JSON_COLUMNS else value for name, value in own)
         return replace(entry, payload=_settled(entry.payload), own=values)
 
@@ -61,13 +68,11 @@ class RowCodec:
         entry = Entry(
             key, text_of(text), self._payload(payload), created_at, expires_at, last_used_at, self._own_values(own)
         )
-        if checked(self.declared, tenant, self._settled(entry), stored, None) is None:
-            return None
-        return entry
+        return entry if checked(self.table, tenant, self._settled(entry), stored, None) else None
 
     def _own_values(self, own: Sequence[Any]) -> tuple[Any, ...]:
-        named = zip(self.declared.own_names, own, strict=True)
-        values: tuple[Any, ...] = self.declared.make_own([self._value(name, value) for name, value in named])
+        named = zip(self.table.own_names, own, strict=True)
+        values: tuple[Any, ...] = self.table.make_own([self._value(name, value) for name, value in named])
         return values
 
     def outline(self, row: tuple[Any, ...]) -> Outline:
@@ -75,9 +80,10 @@ class RowCodec:
         number, key, text, created_at, expires_at, *own = row
         return Outline(number, text_of(key), text_of(text), created_at, expires_at, self._own_values(own))
 
-    def whole(self, tenant: str, row: tuple[Any, ...]) -> Entry | None:
+    def whole(self, row: tuple[Any, ...]) -> Entry | None:
         """Make an entry of what `select_whole` reads; `None` if the row is damaged."""
-        key, text, payload, *own, created_at, expires_at, last_used_at, embedding, embedder, of_row, of_embedding = row
+        tenant, key, text, payload, *own = row[:-7]
+        created_at, expires_at, last_used_at, embedding, embedder, of_row, of_embedding = row[-7:]
         entry = Entry(
             text_of(key),
             text_of(text),
@@ -89,18 +95,18 @@ class RowCodec:
             None if embedding is None else vector_bytes(embedding),
             text_of(embedder),
         )
-        sound = checked(self.declared, tenant, self._settled(entry), of_row, of_embedding)
+        sound = checked(self.table, text_of(tenant), self._settled(entry), of_row, of_embedding)
         return None if sound is None else replace(entry, embedding=sound.embedding, embedder=sound.embedder)
 
-    def entries(self, tenant: str, rows: Iterable[tuple[Any, ...]]) -> list[Entry]:
+    def entries(self, rows: Iterable[tuple[Any, ...]]) -> list[Entry]:
         """Make entries of what `select_whole` reads, leaving out the damaged ones."""
-        return [entry for row in rows if (entry := self.whole(tenant, row)) is not None]
+        return [entry for row in rows if (entry := self.whole(row)) is not None]
 
     def _payload(self, stored: bytes) -> bytes:
-        return _canonical(stored).encode() if self.is_tools else unescaped(stored)
+        return _canonical(stored).encode() if self.table.is_tools else unescaped(stored)
 
     def _value(self, name: str, stored: Any) -> Any:
-        if self.is_tools and name in JSON_COLUMNS:
+        if self.table.is_tools and name in JSON_COLUMNS:
             return _canonical(stored)
         return stored if name in self._numbers else text_of(stored)
 
@@ -143,4 +149,4 @@ def vector_bytes(sent: bytes) -> bytes:
 MAX_DIMENSION = 16_000
 """Largest dimension of a vector in pgvector."""
 
-ROW_CODECS: Mapping[str, RowCodec] = {name: RowCodec(table) for name, table in TABLES.items()}
+ROW_CODECS: Mapping[str, RowCodec] = {name: RowCodec(table) for name, table in POSTGRES_TABLES.items()}

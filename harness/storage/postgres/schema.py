@@ -18,10 +18,11 @@ from harness.core.tables import LIBRARY
 from harness.errors import MigrationError, StoreCorrupt
 from harness.storage.postgres.dialect import POSTGRES_TABLES, TENANTS, USERS
 from harness.storage.postgres.table_schema import (
+    CHECKSUM_COLUMNS,
     added_statements,
-    checksum_statements,
     create_statements,
     index_statement,
+    own_column,
 )
 from harness.storage.sqlite.migrations import unknown_names
 from harness.storage.tables import ABBREVIATIONS, AUDITS, ORIGIN_SOURCES, ORIGINS, USES
@@ -44,20 +45,21 @@ TENANT_COLUMNS = {
 }
 """The tables under row-level security, and which column names the tenant."""
 
+_TENANT = f'tenant TEXT COLLATE "C" NOT NULL REFERENCES {TENANTS} (id) ON DELETE CASCADE'
 _BESIDE = (
     f'CREATE TABLE {TENANTS} (id TEXT COLLATE "C" PRIMARY KEY, created_at TIMESTAMPTZ NOT NULL DEFAULT now())',
     f'CREATE TABLE {USERS} (tenant_id TEXT COLLATE "C" NOT NULL REFERENCES {TENANTS} (id) ON DELETE CASCADE, '
     'id TEXT COLLATE "C" NOT NULL, created_at TIMESTAMPTZ NOT NULL DEFAULT now(), PRIMARY KEY (tenant_id, id))',
-    f'CREATE TABLE {ABBREVIATIONS} (tenant TEXT COLLATE "C" NOT NULL REFERENCES {TENANTS} (id) ON DELETE CASCADE, '
+    f"CREATE TABLE {ABBREVIATIONS} ({_TENANT}, "
     'short TEXT COLLATE "C" NOT NULL, source TEXT COLLATE "C" NOT NULL, key TEXT COLLATE "C" NOT NULL, '
     "meaning TEXT NOT NULL, written TEXT NOT NULL, PRIMARY KEY (tenant, short, source, key, meaning))",
     f"CREATE INDEX {ABBREVIATIONS}_source ON {ABBREVIATIONS} (tenant, source, key)",
-    f'CREATE TABLE {USES} (tenant TEXT COLLATE "C" NOT NULL REFERENCES {TENANTS} (id) ON DELETE CASCADE, '
+    f"CREATE TABLE {USES} ({_TENANT}, "
     "day TEXT NOT NULL, what TEXT NOT NULL, times BIGINT NOT NULL, PRIMARY KEY (tenant, day, what))",
 )
 
 _AUDITED = (
-    f'CREATE TABLE {AUDITS} (tenant TEXT COLLATE "C" NOT NULL REFERENCES {TENANTS} (id) ON DELETE CASCADE, '
+    f"CREATE TABLE {AUDITS} ({_TENANT}, "
     'key_a TEXT COLLATE "C" NOT NULL, key_b TEXT COLLATE "C" NOT NULL, query_a TEXT NOT NULL, query_b TEXT NOT NULL, '
     "overlap DOUBLE PRECISION NOT NULL, similarity DOUBLE PRECISION NOT NULL, probability DOUBLE PRECISION, "
     "agreed BOOLEAN NOT NULL, created_at DOUBLE PRECISION NOT NULL, PRIMARY KEY (tenant, key_a, key_b))",
@@ -68,7 +70,7 @@ _AUDITED = (
 _ORIGINS = (
     f"ALTER TABLE {USES} ADD COLUMN origin TEXT NOT NULL DEFAULT 'user'",
     f"ALTER TABLE {USES} DROP CONSTRAINT {USES}_pkey, ADD PRIMARY KEY (tenant, day, origin, what)",
-    f'CREATE TABLE {ORIGINS} (tenant TEXT COLLATE "C" NOT NULL REFERENCES {TENANTS} (id) ON DELETE CASCADE, '
+    f"CREATE TABLE {ORIGINS} ({_TENANT}, "
     'source TEXT COLLATE "C" NOT NULL, key TEXT COLLATE "C" NOT NULL, origin TEXT NOT NULL, '
     "PRIMARY KEY (tenant, source, key))",
 )
@@ -138,10 +140,10 @@ def _write_words(connection: Any) -> None:
     Row-level security is off meanwhile: no other process sees the table before the transaction ends.
     """
     table = POSTGRES_TABLES[LIBRARY]
-    texts = ", ".join(table.declared.words)
+    texts = ", ".join(table.words)
     connection.execute(f"ALTER TABLE {table.name} NO FORCE ROW LEVEL SECURITY, DISABLE ROW LEVEL SECURITY")
-    select = f"SELECT seq, {table.declared.language}, {texts} FROM {table.name} WHERE seq > $1 ORDER BY seq LIMIT $2"
-    update = f"UPDATE {table.name} SET words = {table.words(2)} WHERE seq = $1"
+    select = f"SELECT seq, {table.language}, {texts} FROM {table.name} WHERE seq > $1 ORDER BY seq LIMIT $2"
+    update = f"UPDATE {table.name} SET words = {table.word_vector(2)} WHERE seq = $1"
     last = 0
     while rows := connection.execute(select, (last, _BATCH), binary=True).fetchall():
         for seq, language, *held in rows:
@@ -180,7 +182,7 @@ MIGRATIONS = (
             statement
             for logical, table in POSTGRES_TABLES.items()
             if logical != LIBRARY
-            for statement in checksum_statements(table)
+            for statement in added_statements(table, CHECKSUM_COLUMNS)
         ),
     ),
     PostgresMigration(
@@ -192,7 +194,9 @@ MIGRATIONS = (
         ),
     ),
     PostgresMigration("0007-library-passages", _made(LIBRARY)),
-    PostgresMigration("0008-languages", added_statements(POSTGRES_TABLES[LIBRARY])),
+    PostgresMigration(
+        "0008-languages", added_statements(POSTGRES_TABLES[LIBRARY], map(own_column, POSTGRES_TABLES[LIBRARY].added))
+    ),
     PostgresMigration(
         "0009-words-of-any-language",
         (f"ALTER TABLE {LIBRARY} ALTER COLUMN words DROP EXPRESSION IF EXISTS",),

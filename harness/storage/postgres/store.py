@@ -1,15 +1,16 @@
 """The `Store` on PostgreSQL with pgvector: one database for a team."""
 
+from harness.ports import Admin, Audits, Listings, Locks, Nearest, Rows, Usage
+from harness.storage.audits import SqlAudits
+from harness.storage.listings import SqlListings
 from harness.storage.postgres.admin import PostgresAdmin
-from harness.storage.postgres.audits import PostgresAudits
-from harness.storage.postgres.connections import PostgresConnections, checked_url
-from harness.storage.postgres.listings import PostgresListings
+from harness.storage.postgres.connections import PostgresConnections, url_parts
 from harness.storage.postgres.locks import AdvisoryLocks
 from harness.storage.postgres.nearest import PostgresNearest
 from harness.storage.postgres.rows import PostgresRows
-from harness.storage.postgres.statements import Statements
-from harness.storage.postgres.usage import PostgresUsage
+from harness.storage.postgres.statements import PostgresStatements
 from harness.storage.postgres.vectors import INDEX_FROM, HnswIndexes
+from harness.storage.usage import SqlUsage
 
 BUSY_SECONDS = 30.0
 
@@ -29,18 +30,21 @@ class PostgresStore:
     """
 
     def __init__(self, url: str, *, busy_seconds: float = BUSY_SECONDS, index_from: int = INDEX_FROM) -> None:
-        self._connections = PostgresConnections(checked_url(url), busy_seconds)
-        statements = Statements(self._connections)
-        self.vectors = HnswIndexes(self._connections, index_from=index_from)
-        self.rows = PostgresRows(statements)
-        self.listings = PostgresListings(statements, self.vectors)
-        self.nearest = PostgresNearest(statements, self.vectors)
-        self.usage = PostgresUsage(statements)
-        self.audits = PostgresAudits(statements)
-        self.locks = AdvisoryLocks(self._connections)
-        self.admin = PostgresAdmin(statements, self.vectors, self.rows, self.audits)
+        url_parts(url)  # or it is none
+        self._connections = PostgresConnections(url, busy_seconds)
+        statements = PostgresStatements(self._connections)
+        self.vectors = HnswIndexes(statements, index_from=index_from)
+        rows = PostgresRows(statements)
+        self.rows: Rows = rows
+        self.listings: Listings = SqlListings(statements, self.vectors.counts)
+        self.nearest: Nearest = PostgresNearest(statements, self.vectors)
+        self.usage: Usage = SqlUsage(statements)
+        self.audits: Audits = SqlAudits(statements)
+        self._locks = AdvisoryLocks(self._connections)
+        self.locks: Locks = self._locks
+        self.admin: Admin = PostgresAdmin(statements, self.vectors, rows)
 
     def close(self) -> None:
         """See `Store.close`. A later call opens again."""
-        self.locks.close()
+        self._locks.close()
         self._connections.close()

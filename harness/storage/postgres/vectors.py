@@ -14,13 +14,13 @@ from contextlib import closing, contextmanager
 from typing import Any
 
 from harness.core.entries import Neighbour
+from harness.core.freshness import latest_creation
 from harness.errors import StoreBusy, StoreError
 from harness.ports import Vectors
 from harness.storage import forks
-from harness.storage.postgres.connections import PostgresConnections
-from harness.storage.postgres.dialect import POSTGRES_TABLES, PostgresTable, escaped
-from harness.storage.postgres.row_codec import ROW_CODECS, vector_text
-from harness.storage.tables import TABLES
+from harness.storage.postgres.dialect import POSTGRES_TABLES, PostgresTable, escaped, text_of
+from harness.storage.postgres.row_codec import vector_text
+from harness.storage.postgres.statements import PostgresStatements
 
 log = logging.getLogger(__name__)
 
@@ -47,8 +47,9 @@ _POLL_SECONDS = 0.1
 class HnswIndexes:
     """Vector search on PostgreSQL. `index_from` is the number of rows from which on they are indexed."""
 
-    def __init__(self, connections: PostgresConnections, *, index_from: int = INDEX_FROM) -> None:
-        self._connections = connections
+    def __init__(self, statements: PostgresStatements, *, index_from: int = INDEX_FROM) -> None:
+        self._statements = statements
+        self._connections = statements.connections
         self._index_from = index_from
         self.reset()
         forks.reset_in_child(self)
@@ -80,23 +81,12 @@ class HnswIndexes:
         asked = vector_text(vector.astype("<f4").tobytes())
         indexed = self._is_indexed(declared, tenant, embedder, dimension)
         sql = _through_index(declared, dimension) if indexed else _row_by_row(declared)
-        bound = (
-            escaped(tenant),
-            *map(escaped, scope),
-            embedder,
-            now,
-            dimension,
-            asked,
-            k * OVERSAMPLED if indexed else k,
-        )
+        bound = (*scope, embedder, now, latest_creation(now), dimension, asked, k * OVERSAMPLED if indexed else k)
         # not prepared: a plan made once for all tenants does not know that this one's rows have an index
-        rows = self._connections.run(
-            tenant, lambda each: each.execute(sql, bound, prepare=False, binary=True).fetchall()
-        )
+        rows = self._statements.fetch_all(tenant, sql, *bound, prepare=False)
         near = []
-        for row in rows:
-            entry = ROW_CODECS[table].whole(tenant, row)
-            if entry is None or entry.embedding is None:
+        for entry in self._statements.entries(table, rows):
+            if entry.embedding is None:
                 continue
             held = np.frombuffer(entry.embedding, np.float32)
             similarity = min(1.0, max(0.0, float(held @ vector)))
@@ -180,8 +170,8 @@ class HnswIndexes:
             f"SELECT embedder, vector_dims(embedding), count(*) FROM {table.name} "
             f"WHERE {table.mine} AND embedding IS NOT NULL GROUP BY 1, 2"
         )
-        rows = self._connections.run(tenant, lambda each: each.execute(sql, (escaped(tenant),), binary=True).fetchall())
-        return [((embedder or b"").decode(), dimension, number) for embedder, dimension, number in rows]
+        rows = self._statements.fetch_all(tenant, sql)
+        return [(text_of(embedder) or "", dimension, number) for embedder, dimension, number in rows]
 
     def _is_indexed(self, table: PostgresTable, tenant: str, embedder: str, dimension: int) -> bool:
         if dimension > MAX_INDEXED:
@@ -198,9 +188,8 @@ class HnswIndexes:
 
     def _is_large(self, table: PostgresTable, tenant: str, embedder: str) -> bool:
         some = f"SELECT 1 FROM {table.name} WHERE {table.mine} AND embedder = $2 LIMIT $3"
-        bound = (escaped(tenant), embedder, self._index_from)
         sql = f"SELECT count(*) FROM ({some}) AS counted"
-        found = self._connections.run(tenant, lambda each: each.execute(sql, bound).fetchone()[0])
+        ((found,),) = self._statements.fetch_all(tenant, sql, embedder, self._index_from)
         return bool(found >= self._index_from)
 
     def _valid(self) -> set[str]:
@@ -240,7 +229,7 @@ class HnswIndexes:
             Literal(dimension),
             Identifier(table.column("tenant")),
             Literal(escaped(tenant)),
-            Literal(embedder),
+            Literal(escaped(embedder)),
             Literal(dimension),
         )
         with self._alone(BUILD_SECONDS) as connection:
@@ -268,8 +257,8 @@ def _bound(table: PostgresTable) -> tuple[str, int]:
     """Return the condition for live rows of one scope, and the number of what is bound next: the dimension, the vector,
     how many.
     """
-    at = len(TABLES[table.declared.name].scope) + 3
-    return f"{table.in_scope} AND {table.fresh(at)} AND embedding IS NOT NULL", at + 1
+    at = len(table.scope) + 3
+    return f"{table.in_scope} AND {table.fresh(at)} AND embedding IS NOT NULL", at + 2
 
 
 def _row_by_row(table: PostgresTable) -> str:

@@ -5,22 +5,26 @@ from functools import partial
 from typing import Any
 
 from harness.storage import checks
-from harness.storage.sqlite.audits import SqliteAudits, delete_audits
+from harness.storage.audits import CLEAR, COLUMNS, audit_in, problem
+from harness.storage.sqlite.connections import Handle
 from harness.storage.sqlite.database import Database
 from harness.storage.sqlite.entries import as_text
 from harness.storage.sqlite.vectors import VectorSearch
 from harness.storage.sqlite.words import WordSearch
-from harness.storage.tables import FORGET_EMBEDDING, ORIGINS, TABLES, TOKENS, TOOLS, USES
+from harness.storage.tables import AUDITS, FORGET_EMBEDDING, ORIGINS, TABLES, TOKENS, TOOLS, USES
+
+_EVERY_AUDIT = f"SELECT {', '.join(COLUMNS)} FROM {AUDITS} ORDER BY tenant, key_a, key_b"
+_DELETE_AUDIT = f"DELETE FROM {AUDITS} WHERE hex(tenant) = ? AND hex(key_a) = ? AND hex(key_b) = ?"
+"""A damaged key may be of another kind than text: what it is made of finds it."""
 
 
 class SqliteAdmin:
     """The port `Admin` on SQLite."""
 
-    def __init__(self, connections: Database, vectors: VectorSearch, words: WordSearch, audits: SqliteAudits) -> None:
+    def __init__(self, connections: Database, vectors: VectorSearch, words: WordSearch) -> None:
         self._connections = connections
         self._vectors = vectors
         self._words = words
-        self._audits = audits
 
     def clear(self, table: str, tenant: str) -> int:
         """See `Admin.clear`. The disk space of what was deleted is given back to the file system."""
@@ -61,7 +65,7 @@ class SqliteAdmin:
                 forget = f"UPDATE {table.name} SET {FORGET_EMBEDDING} WHERE seq = ?"
                 self._execute_many(delete, [(seq,) for seq, _ in unusable])
                 self._execute_many(forget, [(seq,) for seq in damaged])
-        problems += self._audits.unusable(repair=repair)
+        problems += self._unusable_audits(repair=repair)
         lost = self._vectors.lost()
         if lost and repair:
             self._vectors.rebuild()
@@ -72,6 +76,14 @@ class SqliteAdmin:
                 self._words.repair()
         return problems
 
+    def _unusable_audits(self, *, repair: bool) -> list[str]:
+        """Return a line for each row that is no audit; with `repair`, they are deleted."""
+        unusable = self._connections.run(_unusable_audits)
+        if repair:
+            found = [tuple(_bytes(value).hex().upper() for value in keys) for keys in unusable]
+            self._execute_many(_DELETE_AUDIT, found)
+        return [problem(*map(as_text, keys[1:])) for keys in unusable]
+
     def unchecked(self) -> int:
         """See `Admin.unchecked`."""
         return sum(
@@ -81,7 +93,7 @@ class SqliteAdmin:
 
     def reindex(self) -> int:
         """See `Admin.reindex`; scopes small enough to be scanned are left out of it."""
-        return sum(self._vectors.rebuild().values())
+        return self._vectors.rebuild()
 
     def size(self) -> int:
         """See `Admin.size`; the write-ahead log counts."""
@@ -95,7 +107,7 @@ class SqliteAdmin:
 def _forget_beside(tenant: str, connection: sqlite3.Connection) -> int:
     for table in (USES, ORIGINS):
         connection.execute(f"DELETE FROM {table} WHERE tenant = ?", (tenant,))
-    return delete_audits(tenant, connection)
+    return connection.execute(CLEAR, (tenant,)).rowcount
 
 
 def _forget_user(tenant: str, user: str, connection: sqlite3.Connection) -> int:
@@ -103,11 +115,19 @@ def _forget_user(tenant: str, user: str, connection: sqlite3.Connection) -> int:
     return connection.execute(f"DELETE FROM {TOKENS.name} WHERE tenant = ? AND user_id = ?", (tenant, user)).rowcount
 
 
+def _unusable_audits(handle: Handle) -> list[Any]:
+    """Return tenant and keys of the rows that are no audit; those that are pass by one at a time."""
+    return [row[:3] for row in handle.connection.execute(_EVERY_AUDIT) if audit_in(row[1:], as_text) is None]
+
+
+def _bytes(value: Any) -> bytes:
+    return value if isinstance(value, bytes) else str(value).encode()
+
+
 def _distinct_tenants(table: str) -> str:
     """Hop from one tenant to the next along an index, instead of reading all of it."""
-    name = TABLES[table].name
     return (
-        f"WITH RECURSIVE held (tenant) AS (SELECT min(tenant) FROM {name} UNION ALL "
-        f"SELECT (SELECT min(tenant) FROM {name} WHERE tenant > held.tenant) FROM held WHERE held.tenant IS NOT NULL) "
+        f"WITH RECURSIVE held (tenant) AS (SELECT min(tenant) FROM {table} UNION ALL "
+        f"SELECT (SELECT min(tenant) FROM {table} WHERE tenant > held.tenant) FROM held WHERE held.tenant IS NOT NULL) "
         "SELECT tenant FROM held WHERE tenant IS NOT NULL"
     )

@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Literal, TypeAlias, TypeVar
 from weakref import WeakSet
 
 from harness.errors import MigrationError, StoreBusy, StoreError
@@ -27,6 +27,7 @@ from harness.storage.sqlite.damaged_files import (
     replace_database,
     without,
 )
+from harness.storage.sqlite.database import Database, in_transaction
 from harness.storage.sqlite.migrations import is_current, migrate
 from harness.storage.sqlite.store_errors import has_no_space, is_full, store_error
 
@@ -78,7 +79,7 @@ class Handle:
             self.connection.close()
 
 
-class SqliteConnections:
+class SqliteConnections(Database):
     """Every thread's connection to the database at `path`, made or brought up to date on opening.
 
     `local.handle` is this thread's, once it has one. Text comes back as bytes: a payload goes to a JSON parser, which
@@ -141,20 +142,10 @@ class SqliteConnections:
             if handle.file != identity(self.path) or self._without_space:
                 self.reopen()
                 handle = self.handle()
-            with handle.connection as connection:  # commits, or rolls back
-                connection.execute("BEGIN IMMEDIATE")  # a deferred one may fail with BUSY at its first write, at once
-                return operation(connection)
+            return in_transaction(handle.connection, operation)
 
         with self._writing:  # only one can write: threads that queue here need not poll for the file's lock
             return self.run(transaction)
-
-    def fetch_all(self, sql: str, values: tuple[Any, ...]) -> list[Any]:
-        """Return every row of a query."""
-        return self.run(lambda handle: handle.connection.execute(sql, values).fetchall())
-
-    def fetch_one(self, sql: str, values: tuple[Any, ...]) -> Any:
-        """Return the first row of a query, or `None`."""
-        return self.run(lambda handle: handle.connection.execute(sql, values).fetchone())
 
     def size(self) -> int:
         """Return the size of the file and its write-ahead log, in bytes."""
@@ -232,7 +223,8 @@ class SqliteConnections:
 
         Without a log, and up to date, the file is read as it is; otherwise from a copy, which is brought up to date.
         """
-        if not self._has_log():
+        log_file = beside(self.path, "-wal")
+        if not log_file.exists() or log_file.stat().st_size == 0:
             self.database = f"{self.path.absolute().as_uri()}?immutable=1"
             connection = self._connect()
             if is_current(connection):
@@ -246,10 +238,6 @@ class SqliteConnections:
         migrate(connection)
         connection.execute("PRAGMA query_only = ON")
         return connection
-
-    def _has_log(self) -> bool:
-        log_file = beside(self.path, "-wal")
-        return log_file.exists() and log_file.stat().st_size > 0
 
     def _connect(self) -> sqlite3.Connection:
         # the end of a thread closes its connection from elsewhere; each is used by one thread only
@@ -290,9 +278,8 @@ class SqliteConnections:
 
         A full disk has no room for the log of that: then the other rows are written to a new file in its place.
         """
-        sql = f"DELETE FROM {table} WHERE tenant = ?"
         try:
-            return self.write(lambda connection: connection.execute(sql, (tenant,)).rowcount)
+            return super().clear(table, tenant)
         except StoreError as error:
             if not is_full(error):
                 raise

@@ -48,21 +48,19 @@ def is_sound(path: Path) -> bool:
     """Say whether SQLite finds the file and its record of migrations whole."""
     if is_of_unknown_version(path):
         return False
-    connection = sqlite3.connect(path, timeout=30)
     try:
-        if connection.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",):
-            return False
-        with suppress(MigrationError):  # a newer program's file is sound
-            is_current(connection)
-        return True
+        with closing(sqlite3.connect(path, timeout=30)) as connection:
+            if connection.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",):
+                return False
+            with suppress(MigrationError):  # a newer program's file is sound
+                is_current(connection)
+            return True
     except UnicodeDecodeError:  # what the error says of a damaged schema is no text
         return False
     except sqlite3.DatabaseError as error:
         if primary(error) in DAMAGED | {sqlite3.SQLITE_ERROR}:
             return False
         raise
-    finally:
-        connection.close()
 
 
 def copied(path: Path) -> Path:

@@ -8,9 +8,6 @@ from harness.core.entries import Entry, Outline
 from harness.storage.checksums import checked, checksums
 from harness.storage.tables import ABBREVIATIONS, Table
 
-MAX_BOUND = 500
-"""Values that one statement binds at most."""
-
 
 def marks(values: Sequence[Any]) -> str:
     """Return a placeholder for each value."""
@@ -27,19 +24,15 @@ def row_values(table: Table, tenant: str, entry: Entry) -> tuple[Any, ...]:
     )
 
 
-def write_row(
-    connection: sqlite3.Connection, table: Table, values: tuple[Any, ...], teaches: tuple[tuple[str, str], ...]
-) -> None:
+def write_row(connection: sqlite3.Connection, table: Table, tenant: str, entry: Entry) -> None:
     """Insert or replace one row, with what it teaches."""
-    tenant, key = values[:2]
-    connection.execute(table.upsert, values)
-    connection.execute(
-        f"DELETE FROM {ABBREVIATIONS} WHERE tenant = ? AND source = ? AND key = ?", (tenant, table.name, key)
-    )
+    place = (tenant, table.name, entry.key)
+    connection.execute(table.upsert, row_values(table, tenant, entry))
+    connection.execute(f"DELETE FROM {ABBREVIATIONS} WHERE tenant = ? AND source = ? AND key = ?", place)
     connection.executemany(
-        f"INSERT OR IGNORE INTO {ABBREVIATIONS} (tenant, short, written, meaning, source, key) "
+        f"INSERT OR IGNORE INTO {ABBREVIATIONS} (tenant, source, key, short, written, meaning) "
         "VALUES (?, ?, ?, ?, ?, ?)",
-        [(tenant, short.casefold(), short, long, table.name, key) for short, long in teaches],
+        [(*place, short.casefold(), short, long) for short, long in entry.teaches],
     )
 
 
@@ -68,3 +61,8 @@ def entries_of(table: Table, rows: Sequence[tuple[Any, ...]]) -> list[Entry]:
 def as_text(value: Any) -> Any:
     """Make text of what came back as bytes; what is no UTF-8, in a damaged row, shows as replacement characters."""
     return value.decode(errors="replace") if type(value) is bytes else value
+
+
+def shown(value: Any) -> str:
+    """Return a value of any kind, as a damaged row may hold, as text."""
+    return str(as_text(value))

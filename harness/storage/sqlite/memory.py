@@ -6,12 +6,13 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import SimpleNamespace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from harness.core.entries import Entry
 from harness.errors import StoreError
 from harness.storage.forks import free_in_child, section
 from harness.storage.sqlite.connections import Handle
+from harness.storage.sqlite.database import Database
 from harness.storage.sqlite.entries import row_values
 from harness.storage.sqlite.migrations import migrate
 from harness.storage.sqlite.store import SqliteParts
@@ -22,7 +23,7 @@ from harness.storage.tables import TABLES
 T = TypeVar("T")
 
 
-class MemoryConnections:
+class MemoryConnections(Database):
     """One connection to a database in memory, used by one thread at a time."""
 
     database = "file::memory:"
@@ -47,44 +48,12 @@ class MemoryConnections:
             except sqlite3.Error as error:
                 raise StoreError(f"the database in memory refuses: {error}") from error
 
-    def write(self, operation: Callable[[sqlite3.Connection], T]) -> T:
-        """See `Database.write`."""
-
-        def transaction(handle: Handle) -> T:
-            with handle.connection as connection:  # commits, or rolls back
-                connection.execute("BEGIN")
-                return operation(connection)
-
-        return self.run(transaction)
-
-    def fetch_all(self, sql: str, values: tuple[Any, ...]) -> list[Any]:
-        """See `Database.fetch_all`."""
-        return self.run(lambda handle: handle.connection.execute(sql, values).fetchall())
-
-    def fetch_one(self, sql: str, values: tuple[Any, ...]) -> Any:
-        """See `Database.fetch_one`."""
-        return self.run(lambda handle: handle.connection.execute(sql, values).fetchone())
-
-    def clear(self, table: str, tenant: str) -> int:
-        """See `Database.clear`."""
-        sql = f"DELETE FROM {table} WHERE tenant = ?"
-        return self.write(lambda connection: connection.execute(sql, (tenant,)).rowcount)
-
-    def shrink(self) -> None:
-        """Do nothing: there is no file."""
-
-    def repair(self) -> None:
-        """Do nothing: there is no file."""
-
     def size(self) -> int:
         """See `Database.size`."""
         pages, free, size = (
             self.fetch_one(f"PRAGMA {name}", ())[0] for name in ("page_count", "freelist_count", "page_size")
         )
         return int((pages - free) * size)
-
-    def reopen(self) -> None:
-        """Do nothing: the content would be lost."""
 
 
 class ThreadLocks:

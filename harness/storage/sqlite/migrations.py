@@ -14,13 +14,8 @@ from msgspec import Struct
 
 from harness.core import tables
 from harness.errors import MigrationError
-from harness.storage.sqlite.table_schema import (
-    added_statements,
-    checksum_statements,
-    create_statements,
-    index_statements,
-)
-from harness.storage.tables import AUDITED, BESIDE, BY_ORIGIN, CHECKSUMS, ORIGINS, RUNS, SEARCH, TABLES, USES, Table
+from harness.storage.sqlite.table_schema import CHECKSUM_COLUMNS, create_statements, index_statements
+from harness.storage.tables import AUDITED, BESIDE, BY_ORIGIN, ORIGINS, RUNS, SEARCH, TABLES, USES, Table
 
 RECORD = "harness_migrations"
 
@@ -47,10 +42,8 @@ class SqliteMigration(Struct, frozen=True):
     """Statements for the tables and triggers that belong to it."""
     reindexed: tuple[Table, ...] = ()
     """Tables whose indexes become those that are declared now."""
-    summed: tuple[Table, ...] = ()
-    """Tables whose rows get checksums. Old rows have none: computing them would write the whole file again."""
-    widened: tuple[Table, ...] = ()
-    """Tables that get the columns which are declared as added: NULL in old rows, whose checksums stay valid."""
+    added: tuple[tuple[Table, tuple[str, ...]], ...] = ()
+    """Tables that get these columns where they lack them: NULL in old rows."""
 
 
 _COMMON_FILL = {
@@ -123,10 +116,15 @@ MIGRATIONS = (
         "0018-indexes-by-time", reindexed=(SEARCH, TABLES[tables.RESEARCH], RUNS, TABLES[tables.KNOWLEDGE])
     ),
     SqliteMigration("0019-audits", beside=AUDITED),
-    SqliteMigration("0020-checksums", summed=tuple(each for each in TABLES.values() if each.name != tables.LIBRARY)),
+    SqliteMigration(
+        "0020-checksums",
+        # old rows have none: computing them would write the whole file again
+        added=tuple((each, CHECKSUM_COLUMNS) for each in TABLES.values() if each.name != tables.LIBRARY),
+    ),
     SqliteMigration("0021-origins", beside=_BY_ORIGIN),
     SqliteMigration("0022-library-passages", TABLES[tables.LIBRARY]),
-    SqliteMigration("0023-languages", widened=(TABLES[tables.LIBRARY],)),
+    # the checksums of old rows stay valid
+    SqliteMigration("0023-languages", added=((TABLES[tables.LIBRARY], TABLES[tables.LIBRARY].added),)),
 )
 
 
@@ -192,14 +190,11 @@ def _apply(connection: sqlite3.Connection, migration: SqliteMigration) -> None:
         _rebuild(connection, migration, migration.table)
     for table in migration.reindexed:
         _reindex(connection, table)
-    for table in migration.summed:
-        if not _columns(connection, table.name).keys() >= set(CHECKSUMS):
-            for statement in checksum_statements(table):
-                connection.execute(statement)
-    for table in migration.widened:
-        if not _columns(connection, table.name).keys() >= {column.split()[0] for column in table.added}:
-            for statement in added_statements(table):
-                connection.execute(statement)
+    for table, columns in migration.added:
+        held = _columns(connection, table.name)
+        for column in columns:
+            if column.split()[0] not in held:
+                connection.execute(f"ALTER TABLE {table.name} ADD COLUMN {column}")
 
 
 def _rebuild(connection: sqlite3.Connection, migration: SqliteMigration, table: Table) -> None:

@@ -9,11 +9,11 @@ from harness.ports import Vectors
 from harness.storage.checksums import embedding_checksum
 from harness.storage.sqlite.connections import Handle
 from harness.storage.sqlite.database import Database
-from harness.storage.sqlite.entries import MAX_BOUND, as_text, entry_of, marks
-from harness.storage.sqlite.tails import VectorScope, is_unit
+from harness.storage.sqlite.entries import as_text, entry_of, marks
+from harness.storage.sqlite.scopes import VectorScope, is_unit
 from harness.storage.sqlite.vectors import VectorSearch
 from harness.storage.sqlite.words import WordSearch
-from harness.storage.tables import ABBREVIATIONS, FRESH, TABLES
+from harness.storage.tables import ABBREVIATIONS, FRESH, MAX_BOUND, TABLES
 
 
 class SqliteNearest:
@@ -87,9 +87,9 @@ class SqliteNearest:
             part = seqs[start : start + MAX_BOUND]
             # the signs keep SQLite from scanning the whole index of a scope or of expiry times instead
             others = scope.condition.replace(" AND ", " AND +")
-            condition = f"seq IN ({marks(part)}) AND +{others} AND +{FRESH}"
+            condition = f"+{others} AND seq IN ({marks(part)}) AND +{FRESH}"
             sql = f"SELECT seq, key, embedding FROM {scope.table} WHERE {condition}"
-            for seq, key, held in self._connections.fetch_all(sql, (*part, *scope.bound, now, latest_creation(now))):
+            for seq, key, held in self._connections.fetch_all(sql, (*scope.bound, *part, now, latest_creation(now))):
                 if is_unit(held, len(vector)):
                     similarity = float(np.frombuffer(held, np.float32) @ vector)
                     found[seq] = (min(1.0, max(0.0, similarity)), as_text(key))

@@ -11,7 +11,7 @@ from harness.core.entries import Entry
 from harness.core.freshness import NEVER
 from harness.storage.checksums import report, row_checksum
 from harness.storage.sqlite.database import Database
-from harness.storage.sqlite.entries import as_text, entries_of, row_values, write_row
+from harness.storage.sqlite.entries import as_text, entries_of, write_row
 from harness.storage.tables import OWN_START, TABLES
 
 SWEEP_BATCH = 1_000
@@ -51,35 +51,32 @@ class SqliteRows:
     def get_whole(self, table: str, tenant: str, key: str) -> Entry | None:
         """See `Rows.get_whole`."""
         declared = TABLES[table]
-        rows = self._connections.fetch_all(f"{declared.select_whole} WHERE tenant = ? AND key = ?", (tenant, key))
+        rows = self._connections.fetch_all(f"{declared.select_whole} WHERE {declared.one}", (tenant, key))
         # in a damaged file an index may lead to another row
         found = entries_of(declared, [row for row in rows if (as_text(row[0]), as_text(row[1])) == (tenant, key)])
         return found[0] if found else None
 
     def put(self, table: str, tenant: str, entry: Entry, *, sweep_before: float | None = None) -> None:
         """See `Rows.put`."""
-        declared = TABLES[table]
-        values = row_values(declared, tenant, entry)
 
         def write(connection: sqlite3.Connection) -> None:
             if sweep_before is not None:
                 _sweep_batch(connection, table, tenant, sweep_before)
-            write_row(connection, declared, values, entry.teaches)
+            write_row(connection, TABLES[table], tenant, entry)
 
         self._connections.write(write)
 
     def swap(self, table: str, tenant: str, entry: Entry, *, expecting: Mapping[str, Any] | None) -> bool:
         """See `Rows.swap`."""
         declared = TABLES[table]
-        values = row_values(declared, tenant, entry)
-        sql, bound = f"{declared.select_whole} WHERE tenant = ? AND key = ?", (tenant, entry.key)
-        if expecting is not None:
-            sql, bound = f"{sql} AND {declared.where(expecting)}", (*bound, tenant, *expecting.values())
+        condition = declared.mine if expecting is None else declared.where(expecting)
+        sql = f"{declared.select_whole} WHERE {condition} AND key = ?"
+        bound = (tenant, *(expecting or {}).values(), entry.key)
 
         def write(connection: sqlite3.Connection) -> bool:
             present = entries_of(declared, connection.execute(sql, bound).fetchall())  # a damaged row counts as none
             if bool(present) == (expecting is not None):
-                write_row(connection, declared, values, entry.teaches)
+                write_row(connection, declared, tenant, entry)
                 return True
             return False
 
@@ -89,12 +86,11 @@ class SqliteRows:
         """See `Rows.replace`."""
         declared = TABLES[table]
         delete = f"DELETE FROM {declared.name} WHERE {declared.where(instead_of)}"
-        written = [(row_values(declared, tenant, entry), entry.teaches) for entry in entries]
 
         def write(connection: sqlite3.Connection) -> int:
             gone = connection.execute(delete, (tenant, *instead_of.values())).rowcount
-            for values, teaches in written:
-                write_row(connection, declared, values, teaches)
+            for entry in entries:
+                write_row(connection, declared, tenant, entry)
             return gone
 
         return self._connections.write(write)
@@ -123,8 +119,9 @@ class SqliteRows:
 
     def evict(self, table: str, tenant: str, scope: tuple[str, ...], keep: int) -> int:
         """See `Rows.evict`."""
-        declared = TABLES[table]
-        sql = f"DELETE FROM {declared.name} WHERE seq IN ({declared.least_used})"
+        mine = TABLES[table].equal("tenant", *TABLES[table].scope)
+        used = f"SELECT seq FROM {table} WHERE {mine} ORDER BY last_used_at DESC, seq DESC LIMIT -1 OFFSET ?"
+        sql = f"DELETE FROM {table} WHERE seq IN ({used})"
         values = (tenant, *scope, max(0, keep))
         return self._connections.write(lambda connection: connection.execute(sql, values).rowcount)
 

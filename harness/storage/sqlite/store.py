@@ -2,18 +2,19 @@
 
 from pathlib import Path
 
-from harness.ports import Locks
+from harness.ports import Admin, Audits, Listings, Locks, Nearest, Rows, Usage
+from harness.storage.audits import SqlAudits
+from harness.storage.listings import SqlListings
 from harness.storage.sqlite.admin import SqliteAdmin
-from harness.storage.sqlite.audits import SqliteAudits
 from harness.storage.sqlite.connections import Durability, SqliteConnections
 from harness.storage.sqlite.database import Database
-from harness.storage.sqlite.listings import SqliteListings
 from harness.storage.sqlite.locks import FileLocks
 from harness.storage.sqlite.nearest import SqliteNearest
 from harness.storage.sqlite.rows import SqliteRows
-from harness.storage.sqlite.usage import SqliteUsage
+from harness.storage.sqlite.statements import SqliteStatements
 from harness.storage.sqlite.vectors import TAIL_LIMIT, VectorSearch
 from harness.storage.sqlite.words import WordSearch
+from harness.storage.usage import SqlUsage
 
 BUSY_SECONDS = 30.0
 
@@ -23,14 +24,15 @@ class SqliteParts:
 
     def __init__(self, connections: Database, vectors: VectorSearch, words: WordSearch, locks: Locks) -> None:
         self._connections = connections
+        statements = SqliteStatements(connections)
         self.vectors = vectors
-        self.rows = SqliteRows(connections)
-        self.listings = SqliteListings(connections, vectors)
-        self.nearest = SqliteNearest(connections, vectors, words)
-        self.usage = SqliteUsage(connections)
-        self.audits = SqliteAudits(connections)
-        self.locks = locks
-        self.admin = SqliteAdmin(connections, vectors, words, self.audits)
+        self.rows: Rows = SqliteRows(connections)
+        self.listings: Listings = SqlListings(statements, vectors.counts)
+        self.nearest: Nearest = SqliteNearest(connections, vectors, words)
+        self.usage: Usage = SqlUsage(statements)
+        self.audits: Audits = SqlAudits(statements)
+        self.locks: Locks = locks
+        self.admin: Admin = SqliteAdmin(connections, vectors, words)
 
     def close(self) -> None:
         """See `Store.close`: work of other threads is finished first. A later call opens again."""

@@ -2,7 +2,7 @@
 
 from harness.storage.tables import ABBREVIATIONS, CHECKSUMS, COMMON_AFTER, COMMON_BEFORE, Table
 
-_CHECKSUM_COLUMNS = tuple(f"{name} INTEGER" for name in CHECKSUMS)
+CHECKSUM_COLUMNS = tuple(f"{name} INTEGER" for name in CHECKSUMS)
 
 
 def create_statements(table: Table) -> tuple[str, ...]:
@@ -10,7 +10,7 @@ def create_statements(table: Table) -> tuple[str, ...]:
     asked = (f"{table.text} TEXT NOT NULL", f"{table.payload} TEXT NOT NULL")
     first = (column for column in table.own if column not in table.added)
     # in one line, as ALTER TABLE leaves it
-    last = ", ".join((COMMON_AFTER[-1], *_CHECKSUM_COLUMNS, *table.added))
+    last = ", ".join((COMMON_AFTER[-1], *CHECKSUM_COLUMNS, *table.added))
     body = ",\n    ".join((*COMMON_BEFORE, *asked, *first, *COMMON_AFTER[:-1], last, "UNIQUE (tenant, key)"))
     return (
         f"CREATE TABLE {table.name} (\n    {body}\n)",
@@ -20,27 +20,9 @@ def create_statements(table: Table) -> tuple[str, ...]:
     )
 
 
-def checksum_statements(table: Table) -> tuple[str, ...]:
-    """Return the statements that add the checksums to a table without them."""
-    return tuple(f"ALTER TABLE {table.name} ADD COLUMN {column}" for column in _CHECKSUM_COLUMNS)
-
-
-def added_statements(table: Table) -> tuple[str, ...]:
-    """Return the statements that add the columns which older tables lack."""
-    return tuple(f"ALTER TABLE {table.name} ADD COLUMN {column}" for column in table.added)
-
-
 def index_statements(table: Table) -> tuple[str, ...]:
-    """Return the statements that create the table's indexes. Every one begins with the tenant."""
-    indexes = {
-        # covers what `stats` asks, so that a count never reads the rows
-        "expires_at": ("tenant", "expires_at", "created_at"),
-        # ends, as every index does in SQLite, with seq: the newest rows of one scope are one range of it
-        "scope": ("tenant", *table.scope, "embedder"),
-        "newest": ("tenant", "seq"),
-        **table.indexes,
-    }
+    """Return the statements that create the table's indexes."""
     return tuple(
         f"CREATE INDEX {table.name}_{index} ON {table.name} ({', '.join(columns)})"
-        for index, columns in indexes.items()
+        for index, columns in table.every_index.items()
     )

@@ -14,8 +14,7 @@ from harness.ports import Vectors
 from harness.storage.forks import free_in_child
 from harness.storage.sqlite.database import Database
 from harness.storage.sqlite.entries import as_text
-from harness.storage.sqlite.scope_rows import scan_nearest, scope_rows, usual_dimension
-from harness.storage.sqlite.tails import Tail, VectorScope, by_similarity
+from harness.storage.sqlite.scopes import Tail, VectorScope, by_similarity, scan_nearest, scope_rows, usual_dimension
 from harness.storage.tables import INDEXES, TABLES
 
 if TYPE_CHECKING:
@@ -90,41 +89,37 @@ class VectorSearch:
         total = self._connections.fetch_one(
             f"SELECT count(*) FROM {table} WHERE tenant = ? AND embedding IS NOT NULL", (tenant,)
         )[0]
+        scopes = ", ".join((*TABLES[table].scope, "embedder"))
+        sql = (
+            f"SELECT {scopes}, count(*) FROM {table} "
+            f"WHERE tenant = ? AND embedding IS NOT NULL AND seq <= ? GROUP BY {scopes}"
+        )
         indexed = 0
-        for name, _, upto in self._connections.fetch_all(f"SELECT name, generation, upto FROM {INDEXES}", ()):
-            if as_text(name).startswith(f"{table}_vec-"):
-                scopes = ", ".join((*TABLES[table].scope, "embedder"))
-                for *values, found in self._connections.fetch_all(
-                    f"SELECT {scopes}, count(*) FROM {table} "
-                    f"WHERE tenant = ? AND embedding IS NOT NULL AND seq <= ? GROUP BY {scopes}",
-                    (tenant, upto),
-                ):
-                    *own, embedder = map(as_text, values)
-                    indexed += (
-                        found if VectorScope(table, tenant, tuple(own), embedder).collection == as_text(name) else 0
-                    )
+        for name, upto in self._recorded_of(table):
+            for *values, found in self._connections.fetch_all(sql, (tenant, upto)):
+                *own, embedder = map(as_text, values)
+                indexed += found if VectorScope(table, tenant, tuple(own), embedder).collection == name else 0
         return indexed, total - indexed
 
-    def rebuild(self) -> dict[str, int]:
-        """Write every scope that is larger than the tail limit to a new index; return the vectors of each.
+    def rebuild(self) -> int:
+        """Write every scope that is larger than the tail limit to a new index; return how many vectors these have.
 
         Raises:
             IndexUnavailable: no index can be made here.
         """
         if self._folder is None:
-            return {}
+            return 0
         with self._alone(wait=True), self._lock:
             self._discard()
-            written = {}
+            written = 0
             for table in TABLES.values():
                 scopes = ", ".join(("tenant", *table.scope, "embedder"))
                 for *values, count in self._connections.fetch_all(
                     f"SELECT {scopes}, count(*) FROM {table.name} WHERE embedding IS NOT NULL GROUP BY {scopes}", ()
                 ):
                     tenant, *own, embedder = map(as_text, values)
-                    scope = VectorScope(table.name, tenant, tuple(own), embedder)
                     if count > self._tail_limit:
-                        written[scope.collection] = self._write(scope)
+                        written += self._write(VectorScope(table.name, tenant, tuple(own), embedder))
             return written
 
     def lost(self) -> list[str]:
@@ -151,13 +146,13 @@ class VectorSearch:
 
     def forget(self, table: str) -> None:
         """Drop a table's collections: all of its rows have gone."""
-        recorded = self._connections.fetch_all(f"SELECT name FROM {INDEXES} WHERE name LIKE ?", (f"{table}_vec-%",))
+        recorded = self._recorded_of(table)
         try:
             if recorded:
                 with self._alone(wait=True):
-                    for (name,) in recorded:
-                        self._opened().drop(as_text(name))
-                        self._execute(f"DELETE FROM {INDEXES} WHERE name = ?", (as_text(name),))
+                    for name, _ in recorded:
+                        self._opened().drop(name)
+                        self._execute(f"DELETE FROM {INDEXES} WHERE name = ?", name)
         except IndexUnavailable as error:
             log.debug("the vector index keeps what has gone: %s", error)
         with self._lock:
@@ -203,13 +198,10 @@ class VectorSearch:
 
     def _overtaken(self, scope: VectorScope, tail: Tail) -> bool:
         """Say whether another file's content stands here by now (a backup was restored): seqs mean other rows then."""
-        if self._newest(scope.table) < tail.last:
+        newest = self._connections.fetch_one("SELECT seq FROM sqlite_sequence WHERE name = ?", (scope.table,))
+        if (newest[0] if newest else 0) < tail.last:
             return True
-        row = (
-            self._connections.fetch_one(f"SELECT key, created_at FROM {scope.table} WHERE seq = ?", (tail.last,))
-            if tail.seqs
-            else None
-        )
+        row = self._row_at(scope, tail.last) if tail.seqs else None
         known, tail.newest = tail.newest, row or tail.newest
         return row is not None and known is not None and row != known
 
@@ -217,9 +209,7 @@ class VectorSearch:
         room = STALE_SHARE * self._tail_limit
         while len(tail.seqs) < room and (rows := scope_rows(self._connections, scope, tail.last, dimension)):
             tail.add(rows)
-            tail.newest = self._connections.fetch_one(
-                f"SELECT key, created_at FROM {scope.table} WHERE seq = ?", (tail.last,)
-            )
+            tail.newest = self._row_at(scope, tail.last)
         tail.complete = len(tail.seqs) < room
 
     def _shorten(self, scope: VectorScope, tail: Tail, upto: int, dimension: int) -> None:
@@ -227,9 +217,8 @@ class VectorSearch:
         if upto > tail.since:  # the index has more by now
             tail.cut(upto)
             self._load(scope, tail, dimension)
-        if len(tail.seqs) > self._tail_limit and not (self._writer and self._writer.is_alive()):
-            self._writer = threading.Thread(target=self._write_in_background, args=(scope,), daemon=True)
-            self._writer.start()
+        if len(tail.seqs) > self._tail_limit:
+            self._write_in_background(scope)
 
     # The index ---------------------------------------------------------------------------------------------------
 
@@ -254,8 +243,8 @@ class VectorSearch:
                 seen.update(seqs)
                 wanted *= 4
         except IndexUnavailable as error:
-            self._say_once(f"{error}; rows are scanned instead")
-            self._rebuild_in_background(scope, generation)
+            self._say_once(error)
+            self._write_in_background(scope, lost=generation)
             take(scan_nearest(self._connections, scope, 0, since, vector, k, now))
 
     def _asked(self, scope: VectorScope, generation: str, vector: Vectors, k: int) -> list[int]:
@@ -264,27 +253,22 @@ class VectorSearch:
             raise IndexUnavailable("the vector index that the database records is lost")
         return [int(key) for key in index.nearest(scope.collection, vector, k) if key.isdecimal()]
 
-    def _write_in_background(self, scope: VectorScope) -> None:
-        try:
-            with self._alone(wait=False) as mine:
-                if mine:
-                    self._write(scope)
-        except HarnessError as error:
-            self._say_once(f"{error}; rows are scanned instead")
-
-    def _rebuild_in_background(self, scope: VectorScope, generation: str) -> None:
+    def _write_in_background(self, scope: VectorScope, *, lost: str | None = None) -> None:
+        """Add the newest rows to the scope's collection, or write it again if its generation is still the `lost` one;
+        do nothing while this process or another one writes.
+        """
         if self._writer and self._writer.is_alive():
             return
 
-        def rebuild() -> None:
+        def write() -> None:
             try:
                 with self._alone(wait=False) as mine:
-                    if mine and self._recorded(scope)[0] == generation:
-                        self._write(scope, whole=True)
+                    if mine and (lost is None or self._recorded(scope)[0] == lost):
+                        self._write(scope, whole=lost is not None)
             except HarnessError as error:
-                self._say_once(f"{error}; rows are scanned instead")
+                self._say_once(error)
 
-        self._writer = threading.Thread(target=rebuild, daemon=True)
+        self._writer = threading.Thread(target=write, daemon=True)
         self._writer.start()
 
     def _write(self, scope: VectorScope, *, whole: bool = False) -> int:
@@ -308,8 +292,7 @@ class VectorSearch:
 
         index.add_batches(scope.collection, batches())
         # recorded after it is published: who reads a reach finds all of it in the index
-        sql = f"INSERT OR REPLACE INTO {INDEXES} VALUES (?, ?, ?)"
-        self._connections.write(lambda connection: connection.execute(sql, (scope.collection, generation, upto)))
+        self._execute(f"INSERT OR REPLACE INTO {INDEXES} VALUES (?, ?, ?)", scope.collection, generation, upto)
         return written
 
     def _created(self, scope: VectorScope, dimension: int) -> str:
@@ -321,15 +304,13 @@ class VectorSearch:
 
     def _mostly_gone(self, scope: VectorScope) -> bool:
         """Say whether most of what the collection holds are rows that have gone."""
-        there = self._connections.fetch_one(f"SELECT count(*) FROM {scope.table} WHERE {scope.condition}", scope.bound)[
-            0
-        ]
-        gone: bool = self._opened().count(scope.collection) > 2 * there + self._tail_limit
-        return gone
+        sql = f"SELECT count(*) FROM {scope.table} WHERE {scope.condition}"
+        (there,) = self._connections.fetch_one(sql, scope.bound)
+        return bool(self._opened().count(scope.collection) > 2 * there + self._tail_limit)
 
     def _discard(self) -> None:
         self._opened().discard()
-        self._connections.write(lambda connection: connection.execute(f"DELETE FROM {INDEXES}"))
+        self._execute(f"DELETE FROM {INDEXES}")
 
     def _place(self) -> Path:
         if self._folder is None:
@@ -371,13 +352,18 @@ class VectorSearch:
         row = self._connections.fetch_one(f"SELECT generation, upto FROM {INDEXES} WHERE name = ?", (scope.collection,))
         return (as_text(row[0]), row[1]) if row else ("", 0)
 
-    def _newest(self, table: str) -> int:
-        row = self._connections.fetch_one("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,))
-        return row[0] if row else 0
+    def _recorded_of(self, table: str) -> list[tuple[str, int]]:
+        """Return name and reach of the table's collections."""
+        sql = f"SELECT name, upto FROM {INDEXES} WHERE name LIKE ?"
+        return [(as_text(name), upto) for name, upto in self._connections.fetch_all(sql, (f"{table}_vec-%",))]
 
-    def _execute(self, sql: str, values: tuple[Any, ...]) -> None:
+    def _row_at(self, scope: VectorScope, seq: int) -> Any:
+        return self._connections.fetch_one(f"SELECT key, created_at FROM {scope.table} WHERE seq = ?", (seq,))
+
+    def _execute(self, sql: str, *values: Any) -> None:
         self._connections.write(lambda connection: connection.execute(sql, values))
 
-    def _say_once(self, message: str) -> None:
-        log.log(logging.DEBUG if self._said else logging.WARNING, message)  # of one trouble, the first word is enough
+    def _say_once(self, error: HarnessError) -> None:
+        level = logging.DEBUG if self._said else logging.WARNING  # of one trouble, the first word is enough
+        log.log(level, "%s; rows are scanned instead", error)
         self._said = True

@@ -11,7 +11,9 @@ from typing import Any
 
 from harness.core.search_words import FORM, indexed_texts
 from harness.storage.forks import section
+from harness.storage.sqlite.damaged_files import beside, primary
 from harness.storage.sqlite.database import Database
+from harness.storage.sqlite.entries import marks, shown
 from harness.storage.tables import TABLES
 
 log = logging.getLogger(__name__)
@@ -74,7 +76,7 @@ class WordSearch:
                 _run(index, "PRAGMA wal_checkpoint(TRUNCATE)")
         except _DAMAGE as error:
             log.debug("the index of words is removed: %s", error)
-            self._remove()
+            self.repair()
 
     def damage(self) -> str:
         """Return why the index is unusable; "" if it is sound, or there is none. `repair` removes it."""
@@ -89,26 +91,17 @@ class WordSearch:
             return str(error)
         return "; ".join(found)
 
-    def repair(self) -> None:
-        """Remove the index; the next search builds it again."""
-        self._remove()
-
     def _searched(self, table: str, tenant: str, expression: str, offset: int, limit: int) -> list[int]:
+        """Search, after a rebuild if the index is damaged; find nothing if it is locked, or cannot be written."""
         try:
             return self._search(table, tenant, expression, offset, limit)
         except _DAMAGE as error:
-            if getattr(error, "sqlite_errorcode", 0) & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+            if primary(error) in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
                 log.warning("the index of words is locked; rows are found by meaning only")
                 return []
-            return self._rebuilt(table, tenant, expression, offset, limit, error)
-
-    def _rebuilt(
-        self, table: str, tenant: str, expression: str, offset: int, limit: int, damage: Exception
-    ) -> list[int]:
-        """Search after a rebuild; without an index if it cannot be written."""
-        log.info("the index of words is rebuilt: %s", damage)
+            log.info("the index of words is rebuilt: %s", error)
         try:
-            self._remove()
+            self.repair()
             return self._search(table, tenant, expression, offset, limit)
         except (*_DAMAGE, OSError) as error:
             log.warning("rows are found by meaning only: the index of words cannot be written (%s)", error)
@@ -159,11 +152,10 @@ class WordSearch:
             found = self._connections.fetch_all(sql, (tenant, upto))
             if not found:
                 return False
-            marks = ", ".join("?" * (len(columns) + 1))
-            insert = f"INSERT INTO {name} (rowid, {', '.join(columns)}) VALUES ({marks})"
+            insert = f"INSERT INTO {name} (rowid, {', '.join(columns)}) VALUES ({marks(('rowid', *columns))})"
             with section():
                 index.executemany(
-                    insert, [(row[0], *indexed_texts(_text(row[3]), map(_text, row[4:]))) for row in found]
+                    insert, [(row[0], *indexed_texts(shown(row[3]), map(shown, row[4:]))) for row in found]
                 )
             reached = (name, found[-1][0], _identity(*found[-1][1:3]), held + len(found))
             _run(index, "INSERT OR REPLACE INTO indexed VALUES (?, ?, ?, ?)", reached)
@@ -199,10 +191,11 @@ class WordSearch:
                 _empty(index)
             yield index
 
-    def _remove(self) -> None:
+    def repair(self) -> None:
+        """Remove the index; the next search builds it again."""
         if self._path is not None:
             for suffix in ("", "-wal", "-shm", "-journal"):
-                self._path.with_name(f"{self._path.name}{suffix}").unlink(missing_ok=True)
+                beside(self._path, suffix).unlink(missing_ok=True)
 
 
 def _has_form(index: sqlite3.Connection) -> bool:
@@ -253,8 +246,4 @@ def _name(table: str, tenant: str) -> str:
 
 
 def _identity(key: Any, created_at: Any) -> str:
-    return f"{_text(key)} {created_at}"
-
-
-def _text(value: Any) -> str:
-    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
+    return f"{shown(key)} {created_at}"

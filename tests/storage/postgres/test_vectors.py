@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from harness.core.freshness import latest_creation
 from harness.storage.postgres.dialect import POSTGRES_TABLES
 from harness.storage.postgres.row_codec import ROW_CODECS
 from harness.storage.postgres.store import PostgresStore
@@ -40,7 +41,7 @@ def fill(store: PostgresStore, tenant: str, vectors: Vectors) -> None:
         own = (10, *(OTHER_SCOPE if number % 3 == 0 else SCOPES[SEARCHES]))
         expires = NOW - 1 if number % 2 else NOW + 3_600
         entry = an_entry(str(number), own=own, expires_at=expires, embedding=vector.tobytes(), embedder=MODEL)
-        rows.append(ROW_CODECS[table.declared.name].values(tenant, entry))
+        rows.append(ROW_CODECS[table.logical].values(tenant, entry))
     store._connections.introduce(tenant)
     store._connections.run(tenant, lambda each: each.cursor().executemany(table.upsert, rows))
 
@@ -119,7 +120,7 @@ def uses_index(store: PostgresStore, vector: Vectors) -> bool:
     """Return whether the server answers the statement by the index."""
     table = POSTGRES_TABLES[SEARCHES]
     text = f"[{','.join(map(str, vector.tolist()))}]"
-    bound = (TENANT, *SCOPES[SEARCHES], MODEL, NOW, DIMENSION, text, 32)
+    bound = (TENANT, *SCOPES[SEARCHES], MODEL, NOW, latest_creation(NOW), DIMENSION, text, 32)
     sql = f"EXPLAIN {_through_index(table, DIMENSION)}"
     plan = store._connections.run(TENANT, lambda each: each.execute(sql, bound, prepare=False).fetchall())
     return any("harness_hnsw_" in line for (line,) in plan)

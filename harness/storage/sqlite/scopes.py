@@ -1,13 +1,18 @@
-"""The tail: the newest vectors of one scope, in memory."""
+"""Scopes: their vectors, read from the rows in batches; the newest ones, the tail, in memory."""
 
 import hashlib
+import heapq
 from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from harness.core.freshness import latest_creation
 from harness.ports import Vectors
-from harness.storage.tables import TABLES
+from harness.storage.sqlite.database import Database
+from harness.storage.tables import FRESH, TABLES
 
+BATCH = 2_000
+"""Rows read at a time where not all may be in memory."""
 FIRST_ROOM = 64
 """Rows that there is room for from the first one on."""
 GROWING = 10_000
@@ -42,6 +47,55 @@ class VectorScope(NamedTuple):
     def bound(self) -> tuple[str, ...]:
         """The values that `condition` binds."""
         return (self.tenant, *self.values, self.embedder)
+
+
+def scope_rows(
+    connections: Database,
+    scope: VectorScope,
+    since: int,
+    dimension: int,
+    upto: int | None = None,
+    fresh_at: float | None = None,
+) -> list[tuple[int, Any]]:
+    """Return up to `BATCH` rows after `since`: seq and vector. Damaged embeddings are left out."""
+    import numpy as np
+
+    condition, values = f"{scope.condition} AND seq > ?", [*scope.bound, since]
+    if upto is not None:
+        condition, values = f"{condition} AND seq <= ?", [*values, upto]
+    if fresh_at is not None:
+        condition, values = f"{condition} AND +{FRESH}", [*values, fresh_at, latest_creation(fresh_at)]
+    sql = f"SELECT seq, embedding FROM {scope.table} WHERE {condition} ORDER BY seq LIMIT {BATCH}"
+    while rows := connections.fetch_all(sql, tuple(values)):
+        found = [(seq, np.frombuffer(held, np.float32)) for seq, held in rows if is_unit(held, dimension)]
+        if found:
+            return found
+        values[len(scope.bound)] = rows[-1][0]
+    return []
+
+
+def usual_dimension(connections: Database, scope: VectorScope) -> int:
+    """Return the commonest dimension of the scope's vectors; 0 when there are none."""
+    row = connections.fetch_one(
+        f"SELECT length(embedding) FROM {scope.table} WHERE {scope.condition} AND embedding IS NOT NULL "
+        "GROUP BY 1 ORDER BY count(*) DESC LIMIT 1",
+        scope.bound,
+    )
+    return (row[0] or 0) // 4 if row else 0
+
+
+def scan_nearest(
+    connections: Database, scope: VectorScope, since: int, upto: int | None, vector: Vectors, k: int, now: float
+) -> list[int]:
+    """Compare all fresh rows after `since`, up to `upto`, in batches: exact, slow, and in bounded memory."""
+    import numpy as np
+
+    best: list[tuple[float, int]] = []
+    while rows := scope_rows(connections, scope, since, len(vector), upto, now):
+        similarities = np.vecdot(np.stack([row[1] for row in rows]), vector)
+        best = heapq.nlargest(k, [*best, *((float(s), row[0]) for s, row in zip(similarities, rows, strict=True))])
+        since = rows[-1][0]
+    return [seq for _, seq in best]
 
 
 class Tail:
