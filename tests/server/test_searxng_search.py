@@ -160,6 +160,22 @@ def test_an_earlier_page_is_free(client: TestClient, instance: Instance) -> None
     assert len(instance.asked) == asked
 
 
+def test_the_html_has_links_to_the_pages_around_it(client: TestClient) -> None:
+    """They repeat what was asked, also by a form; the last page has none to another one after it."""
+
+    def links(answer: Response) -> dict[str, str]:
+        return {link.get("class"): link.get("href") for link in html.fromstring(answer.text).xpath("//nav/a[@class]")}
+
+    first = links(client.get("/search", params={"q": "rag", "language": "de"}))
+    assert first == {"next_page": "/search?q=rag&language=de&pageno=2"}
+    sent = client.post("/search", data={"q": "a & b <i>", "pageno": "2"})
+    assert links(sent)["previous_page"] == "/search?q=a+%26+b+%3Ci%3E&pageno=1"
+    assert links(client.get(first["next_page"]))["next_page"] == "/search?q=rag&pageno=3&language=de"
+    assert set(links(client.get("/search", params={"q": "rag", "pageno": 6}))) == {"previous_page"}
+    assert "next_page" not in links(client.get("/search", params={"q": "rag", "pageno": 10}))
+    assert links(client.get("/search", params={"q": "rag", "pageno": 10**30}))["previous_page"].endswith("pageno=10")
+
+
 @pytest.mark.parametrize("page", [6, 11, 10**30])
 def test_pages_after_the_last_are_empty(client: TestClient, page: int) -> None:
     """As in SearXNG; the engine has 50 results here, and 100 are the limit."""

@@ -5,7 +5,7 @@ https://docs.searxng.org/dev/search_api.html
 
 import operator
 from typing import Annotated, Any, Literal
-from urllib.parse import urlparse
+from urllib.parse import urlencode, urlparse
 
 from fastapi import APIRouter, Depends, Form, Query, Request
 from fastapi.responses import HTMLResponse
@@ -166,7 +166,18 @@ def _response(request: Request, query: SearxngQuery, app: RequestApp) -> Searxng
     found = _search(query, app) if query.q.strip() else None
     local = [each.url for each in found.results if not linked(each.url)] if found else []
     held = {url for url in local if app.library.passages_of(url)}  # files of a corpus: their text is a page here
-    return page(request, "search.html", q=clean(query.q, MAX_QUERY_CHARS), found=found, held=held)
+    size = app.settings.max_results
+    full = found is not None and len(found.results) == size and query.pageno * size < MAX_RESULTS
+    last = MAX_RESULTS // size + 1
+    earlier = query.pageno > 1 and _href(query, min(query.pageno, last) - 1)
+    more = full and _href(query, query.pageno + 1)
+    q = clean(query.q, MAX_QUERY_CHARS)
+    return page(request, "search.html", q=q, found=found, held=held, earlier=earlier, more=more)
+
+
+def _href(query: SearxngQuery, pageno: int) -> str:
+    """Return the link to another page of the same search."""
+    return f"/search?{urlencode({**query.model_dump(exclude_defaults=True), 'pageno': pageno})}"
 
 
 def _search(query: SearxngQuery, app: RequestApp) -> SearxngResponse:
