@@ -9,6 +9,7 @@ from harness.cli.command_session import Session, with_session
 from harness.cli.options import Flags, ReportOptions, RunArgument, SettingOptions, in_words
 from harness.cli.report import show, summary
 from harness.cli.terminal import ExitCode
+from harness.cli.without_network import network_hint
 from harness.core.text import printable
 from harness.settings.flags import flagged
 
@@ -59,5 +60,5 @@ def _answered(app: "App", named: str, words: str, flags: Flags) -> "Research":
     given: dict[str, Any] = {name: value for name, value in flags.items() if value is not None}
     record, local = app.cache.runs.get(run), app.identity.local
     question, changes = follow_up_start(record, run, words, app.settings, given, local=local)
-    with app.serving(app.identity, **changes) as serving:
+    with app.serving(app.identity, **changes) as serving, network_hint(serving):
         return serving.researcher(question=question).run(question)

@@ -33,3 +33,11 @@ def test_the_library_is_named_once_it_has_passages(harness: Program, notes: str)
 def test_a_local_engine_gets_no_hint(harness: Program, notes: str) -> None:
     """It needs no network, so another would not help."""
     assert "Without a network" not in harness("search", "retries", "-e", notes, "--offline").one_line_error(6)
+
+
+@pytest.mark.slow
+def test_a_follow_up_question_gets_the_hint(harness: Program, notes: str) -> None:
+    """The library is named, which has what the run read."""
+    harness("research", "retries", "-e", notes)
+    line = harness("ask", "last", "who invented the telephone", "-e", "searxng:http://127.0.0.1:9").one_line_error(3)
+    assert "Without a network, try --engine library" in line
