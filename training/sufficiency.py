@@ -23,7 +23,6 @@ from benchmarks.reading import HELD_OUT_ARTICLES
 from harness.app import App
 from harness.core.sufficiency import LEAST_WORDS, WEIGHTS, features
 from harness.library import HeldPassage, ReadDocument
-from harness.models.local.tokenizer import rarity
 from harness.research.held_answers import FOUND, READ, held_evidence
 from harness.settings import Settings
 
@@ -109,9 +108,9 @@ def signs(examples: Sequence[Example], documents: Sequence[ReadDocument]) -> tup
                 return passage.url != without
 
             found = app.library.search(example.question, FOUND, read=READ, only=is_there)
-            read = [each for each in held_evidence(example.question, found, rarity) if each.relevance is not None]
-            best = max(read, key=lambda each: (each.clean, each.relevance))
-            clean = best.clean and best.words >= LEAST_WORDS
+            read = [each for each in held_evidence(example.question, found, app.library) if each.relevance is not None]
+            best = max(read, key=lambda each: (each.is_about_it, each.relevance))
+            clean = best.is_about_it and best.words >= LEAST_WORDS
             rows.append({**features(best, read), "clean": float(clean), "words": best.words})
             if number % 50 == 0:
                 left = (time.perf_counter() - began) / number * (len(examples) - number) / 60

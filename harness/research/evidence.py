@@ -351,6 +351,9 @@ def _excerpts(
 ) -> Iterator[Evidence]:
     """Yield and score every run of neighbouring sentences of one chunk (see `runs_of`)."""
     weights, likeliest_of_all = rules_of(writing.rules).weights, max(answering.relevance or (0.0,))
+    likeliest_of: dict[int, float] = {}
+    for part, found in zip(answering.part, answering.of_part, strict=False):
+        likeliest_of[part] = max(found, likeliest_of.get(part, 0.0))
     of_excerpt, of_chunk, of_title, of_words = writing.ranking_weights
     question = chunk_set.question_vector
     foreign = 0.0 if question_language(chunk_set.question) == "en" else weights.other_language
@@ -379,10 +382,12 @@ def _excerpts(
                     round(weights.first_sentence * each[run[0]] + (1 - weights.first_sentence) * each[likeliest], 4)
                     for each in (relevance, answering.of_part)
                 )
+            part = answering.part[likeliest]
+            unlikely = best is not None and best < share * likeliest_of_all and of_part < share * likeliest_of[part]
             yield Evidence(
                 tuple(likely[i].text for i in run), first.source, document, chunk, first.position,
-                round(min(1.0, max(0.0, similarity)), 4), round(score, 4), lacks, best, answering.part[likeliest], 0,
-                held, of_part, best is not None and best < share * likeliest_of_all and answering.read.issuperset(run),
+                round(min(1.0, max(0.0, similarity)), 4), round(score, 4), lacks, best, part, 0, held, of_part,
+                unlikely,
             )  # fmt: skip
 
 

@@ -19,13 +19,12 @@ Missing: TypeAlias = Mapping[tuple[str, int], tuple[str, ...]]
 
 class Answering(Struct, frozen=True):
     """For each sentence: how likely it answers (0..1; `None` without a reader), which part of the question, and how
-    likely it answers that part; and the places of those that were read.
+    likely it answers that part.
     """
 
     relevance: Sequence[float] | None
     part: Sequence[int]
     of_part: Sequence[float] = ()
-    read: frozenset[int] = frozenset()
 
 
 def parts_by_vectors(vectors: Vectors, questions: Sequence[tuple[str, Vectors]]) -> list[int]:
@@ -51,7 +50,6 @@ def read_sentences(
     """
     parts = questions[:-1] or questions
     of_part, by_part = parts_by_vectors(vectors, parts), [0.0] * len(likely)
-    places = set[int]()
     found, calibration = [0.0] * len(likely), reader.calibration.with_vectors_of(chunk_set.embedder.id)
     english = is_english(chunk_set.question)
     for part, (question, vector) in enumerate(questions):
@@ -74,12 +72,11 @@ def read_sentences(
                 share, across = wanted.share(likely[place].stems), bool(languages[place])
                 relevance = calibration.by_meaning(near[place], share, across=across)
             relevance *= weights.lacking_relevance if missing[likely[place].place] else 1.0
-            places.add(place)
             if part == len(questions) - 1:
                 found[place] = relevance
             if part < len(parts) and relevance > by_part[place]:
                 by_part[place], of_part[place] = relevance, part
-    return Answering(found, of_part, by_part, frozenset(places))
+    return Answering(found, of_part, by_part)
 
 
 def _other_language(sentence: Sentence, chunk_set: ChunkSet) -> str:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from harness.core.reading_calibration import least_probability
 from harness.core.sufficiency import (
     LEAST,
+    LEAST_SENTENCE,
     PARTLY,
     PROBE_SIMILARITY,
     UNREAD_SIMILARITY,
@@ -37,6 +38,7 @@ _evidence = st.builds(
     words=_shares,
     lacks=st.just(()) | st.just(("3.12",)),
     rivals=st.just(()) | st.just(("python 3.11",)),
+    sentence=_shares,
 )
 
 
@@ -91,6 +93,15 @@ def test_a_passage_without_a_rival_is_preferred() -> None:
     assert sufficiency([rival, SURE], SHARE).state == "answered"
 
 
+def test_a_sentence_answers_where_its_passage_has_a_rival() -> None:
+    """A page about two versions answers for both, if a sentence is about the one alone; none may lack a term."""
+    both = replace(SURE, rivals=("python 3.11",), sentence=0.9)
+    assert sufficiency([both, SURE], SHARE).state == "answered"
+    assert sufficiency([both, both], SHARE).reasons == sufficiency([replace(both, rivals=())] * 2, SHARE).reasons
+    assert sufficiency([replace(both, sentence=LEAST_SENTENCE - 0.01)] * 2, SHARE).state == "partly"
+    assert sufficiency([replace(both, lacks=("3.12",))] * 2, SHARE).state == "partly"
+
+
 def test_fewer_wrong_answers_need_a_surer_passage() -> None:
     """A share below every known one is never reached."""
     assert all(LEAST[more] < LEAST[fewer] for fewer, more in pairwise(sorted(LEAST)))
@@ -117,16 +128,19 @@ def test_without_a_reader_vectors_and_words_decide(change: dict[str, object], st
 
 @given(st.lists(_evidence, max_size=6), st.floats(1e-6, 1, exclude_max=True))
 def test_any_evidence_is_decided(evidence: list[HeldEvidence], share: float) -> None:
-    """With a probability; nothing with a rival or without a term answers, and a stricter limit never answers more."""
+    """With a probability; nothing with a rival in its answer or without a term answers, and a stricter limit never
+    answers more.
+    """
     found = sufficiency(evidence, share)
     assert 0.0 <= found.probability <= 1.0
     if found.state == "answered":
-        assert any(each.clean for each in evidence)
+        assert any(each.is_about_it for each in evidence)
         assert sufficiency(evidence, min(0.99, 2 * share)).state == "answered"
 
 
 @given(_shares, _shares)
 def test_a_likelier_passage_scores_higher(one: float, other: float) -> None:
     """All else being equal."""
-    first, second = (replace(SURE, relevance=each) for each in sorted((one, other)))
-    assert score(features(first, [first])) <= score(features(second, [second]))
+    for sign in ("relevance", "sentence"):
+        first, second = (replace(SURE, **{sign: each}) for each in sorted((one, other)))
+        assert score(features(first, [first])) <= score(features(second, [second]))

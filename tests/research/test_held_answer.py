@@ -12,7 +12,7 @@ from harness.core.entries import Hit
 from harness.core.freshness import HOUR, NEVER
 from harness.core.sufficiency import Sufficiency
 from harness.core.tables import LIBRARY
-from harness.errors import OfflineMiss, StoreError
+from harness.errors import OfflineMiss, ReaderError, StoreError
 from harness.identity import Identity
 from harness.library import Library, ReadDocument
 from harness.models.from_settings import Models
@@ -180,6 +180,39 @@ def test_a_passage_that_lacks_a_number_or_name_never_answers(
     question = f"how many connections does the {asked} hold"
     assert how(app, question) == answered
     assert engine.asked == ([question] if answered == "live" else [])
+
+
+@pytest.mark.parametrize(
+    ("held", "answered"),
+    [
+        ("The pool of Postgres 11 holds 5 connections. The pool of Postgres 12 holds 10 connections.", "library"),
+        ("The pool of Postgres 11 holds 5 connections, and the one of Postgres 12 holds 10 connections.", "live"),
+        ("The pool of Postgres 11 holds 5 connections. How many connections does Postgres 12 hold?", "live"),
+    ],
+)
+def test_a_page_about_two_versions_answers_by_a_sentence_about_one(
+    opened: Open, monkeypatch: pytest.MonkeyPatch, held: str, answered: str
+) -> None:
+    """The same page answers for both versions, but never by a sentence about both, or by a question."""
+    monkeypatch.setattr(Models, "reader", property(lambda _: SureReader()))
+    app = opened()
+    hold(app, held)
+    assert how(app, "how many connections does the pool of Postgres 12 hold") == answered
+
+
+def test_a_failing_reader_leaves_the_sentences_unread(
+    opened: Open, engine: Engine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The signs of the whole passage decide, with a warning."""
+    app = opened()
+    hold(app)
+
+    def fail(*_: object) -> list[float]:
+        raise ReaderError("it is damaged")
+
+    monkeypatch.setattr(held_answers, "relevance", fail)
+    assert how(app) in {"library", "live"}
+    assert "sentences of the library are not read: it is damaged" in caplog.text
 
 
 @pytest.mark.parametrize(("limit", "answered"), [(HOUR, "live"), (2.5 * HOUR, "library"), (None, "library")])
