@@ -167,7 +167,8 @@ class LibrarySearch(Struct, frozen=True):
         except (ReaderError, EmbeddingError) as error:
             log.warning("passages of the library are not read: %s", error)
             return found
-        return [replace(found[place], relevance=round(likely[place], 4)) for place in fused_with_ranks(likely)]
+        order = fused_with_ranks(query, likely)
+        return [replace(found[place], relevance=round(likely[place], 4)) for place in order]
 
 
 def _enough(

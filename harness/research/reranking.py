@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from harness.cache import Cache
+from harness.core.equivalence.reading import read
 from harness.core.text import one_line
 from harness.errors import EmbeddingError, ReaderError
 from harness.library.relevance import fused_with_ranks, relevance
@@ -25,18 +26,18 @@ def reranked(
 ) -> list[Found]:
     """Return the results with the first `most` in another order: by fusion of the given ranks with those by relevance,
     which the reader and the vectors decide (see `relevance`). The rest follows. The order comes from the cache if it is
-    there. If reader or embedder fails, the given order stays.
+    there. If reader or embedder fails, or the question is a statement (see `fused_with_ranks`), the given order stays.
 
     Raises:
         StoreError: the cache cannot be read.
     """
     first = list(found[:most])
-    texts = [_text(results[0]) for _, results in first]
-    if len(first) < 2:
+    if len(first) < 2 or read(question).is_statement:
         return list(found)
+    texts = [_text(results[0]) for _, results in first]
 
     def compute() -> list[int]:
-        return fused_with_ranks(relevance(question, texts, reader, embedder))
+        return fused_with_ranks(question, relevance(question, texts, reader, embedder))
 
     try:
         ranking = f"rerank {reader.id} {reader.calibration} {embedder.id} {source_digest(__name__)}"

@@ -46,6 +46,13 @@ def test_a_single_result_is_not_read() -> None:
     assert reader.read == []
 
 
+def test_a_statement_leaves_the_order() -> None:
+    """The reader has learned what answers questions, so it reads nothing."""
+    reader, claim = CountingReader(), "A red apple is eaten by the house of the pear."
+    assert reranked(claim, FOUND, reader, WordEmbedder(), Cache(MemoryStore()), most=9, ttl=60) == FOUND
+    assert reader.read == []
+
+
 def test_a_broken_reader_leaves_the_order() -> None:
     """Nothing is cached, so that it is read once the reader works."""
     cache, reader = Cache(MemoryStore()), CountingReader()

@@ -120,6 +120,11 @@ class Reading(Struct, frozen=True):
         free = not self.is_question and len(self.words) <= MAX_KEYWORDS
         return free and not _SENTENCE.intersection(self.functions) and not DIRECTED.intersection(self.plain.split())
 
+    @property
+    def is_statement(self) -> bool:
+        """Whether it says something, instead of asking or listing keywords."""
+        return not (self.is_question or self.is_keywords)
+
 
 MAX_KEYWORDS = 8
 _BEFORE_VERBS = frozenset("how where when what need want have has way ways able like used going try order best".split())
