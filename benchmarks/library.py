@@ -20,7 +20,7 @@ from benchmarks.timing import MILLISECOND, Timing
 from harness.core.entries import Entry
 from harness.core.freshness import NEVER
 from harness.core.tables import LIBRARY, LibraryColumns
-from harness.library import Library, ReadDocument
+from harness.library import Library, LibraryPolicy, ReadDocument
 from harness.ports import Store
 from harness.storage.sqlite.store import SqliteStore
 
@@ -28,6 +28,8 @@ DIMENSION = 384
 VOCABULARY = 20_000
 WORDS = 150
 BYTES_A_PASSAGE = 8_000
+UNLIMITED = 1_000_000
+"""MiB that no size here reaches: adding a page would first delete what is beyond the limit."""
 BATCH = 1_000
 QUESTIONS = 50
 QUESTION_WORDS = 6
@@ -87,7 +89,7 @@ def fill(store: Store, count: int) -> float:
 def measured(store: Store, count: int) -> tuple[str, ...]:
     """Return the figures of one library."""
     filled = fill(store, count)
-    library = Library(store, Drawn())
+    library = Library(store, Drawn(), policy=LibraryPolicy(max_mb=UNLIMITED))
     started = time.perf_counter()
     library.search("word17 word230 first", 20, read=0)
     first = time.perf_counter() - started
