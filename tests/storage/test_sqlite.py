@@ -4,7 +4,7 @@ import re
 import sqlite3
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from math import nan
 from pathlib import Path
 from typing import Literal
@@ -288,3 +288,15 @@ def _open_files(path: Path) -> list[str]:
         if name.startswith(str(path)) and not name.endswith(".lock"):
             found.append(name)
     return found
+
+
+def test_a_put_finds_expired_rows_by_an_index(tmp_path: Path) -> None:
+    """It would read every row otherwise, so that storing takes longer the more is stored."""
+    with closing(SqliteStore(tmp_path / "cache.db")) as store:
+        connection, said = store.rows._connections.handle().connection, list[str]()  # type: ignore[attr-defined]
+        connection.set_trace_callback(said.append)
+        store.rows.put(SEARCHES, TENANT, an_entry("a"), sweep_before=NOW)
+        connection.set_trace_callback(None)
+        (sweep,) = (sql for sql in said if sql.startswith(f"DELETE FROM {SEARCHES} WHERE rowid"))
+        plan = [bytes(row[3]).decode() for row in connection.execute(f"EXPLAIN QUERY PLAN {sweep}")]
+    assert any(f"SEARCH {SEARCHES} USING COVERING INDEX" in step and "expires_at<" in step for step in plan), plan
