@@ -21,7 +21,7 @@ from harness.core.text import one_line
 from harness.errors import EmbeddingError, ReaderError
 from harness.library.held_passages import HeldPassage, passage_of
 from harness.library.library_index import LibraryPolicy
-from harness.library.relevance import fused_with_ranks, relevance
+from harness.library.relevance import fused_with_ranks, improves_order, relevance
 from harness.ports import Embedder, Progress, Reader, Store, Vectors, silent
 
 log = logging.getLogger(__name__)
@@ -158,7 +158,7 @@ class LibrarySearch(Struct, frozen=True):
         return vector
 
     def _read(self, query: str, found: list[FoundPassage], progress: Progress) -> list[FoundPassage]:
-        """Return these passages with their relevance, ordered by it and by the ranks before, fused."""
+        """Return these passages with their relevance, ordered by it and the ranks before (see `improves_order`)."""
         if self.reader is None or not found:
             return found
         texts = [one_line(each.passage.in_context)[:MAX_READ_CHARS] for each in found]
@@ -167,7 +167,7 @@ class LibrarySearch(Struct, frozen=True):
         except (ReaderError, EmbeddingError) as error:
             log.warning("passages of the library are not read: %s", error)
             return found
-        order = fused_with_ranks(query, likely)
+        order = fused_with_ranks(likely) if improves_order(query) else range(len(found))
         return [replace(found[place], relevance=round(likely[place], 4)) for place in order]
 
 

@@ -196,8 +196,7 @@ def find_evidence(
         least = reader.calibration.answers
         if max(*(answering.relevance or ()), *answering.of_part) < least:
             return []
-        parts_by_place = zip(answering.part, answering.of_part, strict=True)
-        answered = {part for part, likeliest in parts_by_place if likeliest >= least} or answered
+        answered = {part for part, likeliest in answering.likeliest().items() if likeliest >= least} or answered
     ranked = sorted(
         _excerpts(likely, vectors, chunk_set, title_similarity, missing, answering, writing),
         key=lambda evidence: -evidence.score,
@@ -351,9 +350,7 @@ def _excerpts(
 ) -> Iterator[Evidence]:
     """Yield and score every run of neighbouring sentences of one chunk (see `runs_of`)."""
     weights, likeliest_of_all = rules_of(writing.rules).weights, max(answering.relevance or (0.0,))
-    likeliest_of: dict[int, float] = {}
-    for part, found in zip(answering.part, answering.of_part, strict=False):
-        likeliest_of[part] = max(found, likeliest_of.get(part, 0.0))
+    likeliest_of_part = {} if answering.relevance is None else answering.likeliest()
     of_excerpt, of_chunk, of_title, of_words = writing.ranking_weights
     question = chunk_set.question_vector
     foreign = 0.0 if question_language(chunk_set.question) == "en" else weights.other_language
@@ -383,7 +380,9 @@ def _excerpts(
                     for each in (relevance, answering.of_part)
                 )
             part = answering.part[likeliest]
-            unlikely = best is not None and best < share * likeliest_of_all and of_part < share * likeliest_of[part]
+            unlikely = (
+                best is not None and best < share * likeliest_of_all and of_part < share * likeliest_of_part[part]
+            )
             yield Evidence(
                 tuple(likely[i].text for i in run), first.source, document, chunk, first.position,
                 round(min(1.0, max(0.0, similarity)), 4), round(score, 4), lacks, best, part, 0, held, of_part,

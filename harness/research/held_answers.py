@@ -76,7 +76,7 @@ def ask_library(
     found = library.search(
         question, FOUND, read=READ, max_age=gathering.reuse_max_age, only=may_be_used, about=about, progress=progress
     )
-    evidence = held_evidence(question, found, library, progress)
+    evidence = held_evidence(question, found, library)
     usable = tuple(each for each, signs in zip(found, evidence, strict=True) if not signs.lacks)
     decision = sufficiency(evidence, gathering.max_wrong_reuse)
     if not usable and decision.state != "not answered":
@@ -166,9 +166,7 @@ def passages_for(engines: Sequence[SearchEngine], gathering: GatheringSettings) 
     return may_be_used
 
 
-def held_evidence(
-    question: str, found: Sequence[FoundPassage], library: Library, progress: Progress = silent
-) -> list[HeldEvidence]:
+def held_evidence(question: str, found: Sequence[FoundPassage], library: Library) -> list[HeldEvidence]:
     """Return the signs of found passages for a question. The likeliest that lack nothing are read by sentence, too."""
     wording, texts = Wording.of(question, library.rarity), [each.passage.in_context for each in found]
     evidence = [
@@ -185,12 +183,13 @@ def held_evidence(
     ]
     places = [place for place, each in enumerate(evidence) if each.relevance is not None and not each.lacks]
     for place in sorted(places, key=lambda place: -(evidence[place].relevance or 0.0))[:SENTENCES_OF]:
-        sentence = _sentence_relevance(question, found[place].passage, library, progress)
-        evidence[place] = replace(evidence[place], sentence=sentence)
+        evidence[place] = replace(
+            evidence[place], sentence=_sentence_relevance(question, found[place].passage, library)
+        )
     return evidence
 
 
-def _sentence_relevance(question: str, passage: HeldPassage, library: Library, progress: Progress) -> float:
+def _sentence_relevance(question: str, passage: HeldPassage, library: Library) -> float:
     """Return how likely (0..1) the best sentence of a passage answers, of those that have, with title and heading,
     every number and name of the question and no rival; 0 if there is none, or no reader. A question is no answer.
     """
@@ -201,7 +200,7 @@ def _sentence_relevance(question: str, passage: HeldPassage, library: Library, p
     if library.reader is None or not clean:
         return 0.0
     try:
-        return max(relevance(question, clean[:MOST_SENTENCES], library.reader, library.embedder, progress))
+        return max(relevance(question, clean[:MOST_SENTENCES], library.reader, library.embedder))
     except (ReaderError, EmbeddingError) as error:
         log.warning("sentences of the library are not read: %s", error)
         return 0.0

@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from harness.cache import Cache
-from harness.core.equivalence.reading import read
 from harness.core.text import one_line
 from harness.errors import EmbeddingError, ReaderError
-from harness.library.relevance import fused_with_ranks, relevance
+from harness.library.relevance import fused_with_ranks, improves_order, relevance
 from harness.ports import Embedder, Reader
 from harness.settings.code_digest import source_digest
 
@@ -26,18 +25,18 @@ def reranked(
 ) -> list[Found]:
     """Return the results with the first `most` in another order: by fusion of the given ranks with those by relevance,
     which the reader and the vectors decide (see `relevance`). The rest follows. The order comes from the cache if it is
-    there. If reader or embedder fails, or the question is a statement (see `fused_with_ranks`), the given order stays.
+    there. If reader or embedder fails, or the question is a statement (see `improves_order`), the given order stays.
 
     Raises:
         StoreError: the cache cannot be read.
     """
     first = list(found[:most])
-    if len(first) < 2 or read(question).is_statement:
+    if len(first) < 2 or not improves_order(question):
         return list(found)
     texts = [_text(results[0]) for _, results in first]
 
     def compute() -> list[int]:
-        return fused_with_ranks(question, relevance(question, texts, reader, embedder))
+        return fused_with_ranks(relevance(question, texts, reader, embedder))
 
     try:
         ranking = f"rerank {reader.id} {reader.calibration} {embedder.id} {source_digest(__name__)}"

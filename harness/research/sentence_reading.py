@@ -26,6 +26,13 @@ class Answering(Struct, frozen=True):
     part: Sequence[int]
     of_part: Sequence[float] = ()
 
+    def likeliest(self) -> dict[int, float]:
+        """Return for each part of the question how likely the best sentence about it answers it."""
+        found: dict[int, float] = {}
+        for part, of_part in zip(self.part, self.of_part, strict=True):
+            found[part] = max(of_part, found.get(part, 0.0))
+        return found
+
 
 def parts_by_vectors(vectors: Vectors, questions: Sequence[tuple[str, Vectors]]) -> list[int]:
     """Return the place of the question that each vector is nearest to."""

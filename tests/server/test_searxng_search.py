@@ -161,7 +161,7 @@ def test_an_earlier_page_is_free(client: TestClient, instance: Instance) -> None
 
 
 def test_the_html_has_links_to_the_pages_around_it(client: TestClient) -> None:
-    """They repeat what was asked, also by a form; the last page has none to another one after it."""
+    """They repeat the query and its options, also those of a form; the last page has no link to a next one."""
 
     def links(answer: Response) -> dict[str, str]:
         return {link.get("class"): link.get("href") for link in html.fromstring(answer.text).xpath("//nav/a[@class]")}

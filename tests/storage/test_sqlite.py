@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from math import nan
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 from filelock import FileLock
@@ -290,13 +290,19 @@ def _open_files(path: Path) -> list[str]:
     return found
 
 
-def test_a_put_finds_expired_rows_by_an_index(tmp_path: Path) -> None:
+def test_a_put_finds_expired_rows_by_an_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It would read every row otherwise, so that storing takes longer the more is stored."""
-    with closing(SqliteStore(tmp_path / "cache.db")) as store:
-        connection, said = store.rows._connections.handle().connection, list[str]()  # type: ignore[attr-defined]
-        connection.set_trace_callback(said.append)
+    path, connect, run = tmp_path / "cache.db", sqlite3.connect, list[str]()
+
+    def traced(*arguments: Any, **options: Any) -> sqlite3.Connection:
+        connection = connect(*arguments, **options)
+        connection.set_trace_callback(run.append)
+        return connection
+
+    monkeypatch.setattr(sqlite3, "connect", traced)
+    with closing(SqliteStore(path)) as store:
         store.rows.put(SEARCHES, TENANT, an_entry("a"), sweep_before=NOW)
-        connection.set_trace_callback(None)
-        (sweep,) = (sql for sql in said if sql.startswith(f"DELETE FROM {SEARCHES} WHERE rowid"))
-        plan = [bytes(row[3]).decode() for row in connection.execute(f"EXPLAIN QUERY PLAN {sweep}")]
+    (sweep,) = (sql for sql in run if sql.startswith(f"DELETE FROM {SEARCHES} WHERE rowid"))
+    with closing(connect(path)) as connection:
+        plan = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {sweep}")]
     assert any(f"SEARCH {SEARCHES} USING COVERING INDEX" in step and "expires_at<" in step for step in plan), plan

@@ -166,18 +166,22 @@ def _response(request: Request, query: SearxngQuery, app: RequestApp) -> Searxng
     found = _search(query, app) if query.q.strip() else None
     local = [each.url for each in found.results if not linked(each.url)] if found else []
     held = {url for url in local if app.library.passages_of(url)}  # files of a corpus: their text is a page here
-    size = app.settings.max_results
-    full = found is not None and len(found.results) == size and query.pageno * size < MAX_RESULTS
-    last = MAX_RESULTS // size + 1
-    earlier = query.pageno > 1 and _href(query, min(query.pageno, last) - 1)
-    more = full and _href(query, query.pageno + 1)
+    earlier, more = _around(query, len(found.results) if found else 0, app.settings.max_results)
     q = clean(query.q, MAX_QUERY_CHARS)
     return page(request, "search.html", q=q, found=found, held=held, earlier=earlier, more=more)
 
 
-def _href(query: SearxngQuery, pageno: int) -> str:
-    """Return the link to another page of the same search."""
-    return f"/search?{urlencode({**query.model_dump(exclude_defaults=True), 'pageno': pageno})}"
+def _around(query: SearxngQuery, shown: int, size: int) -> tuple[str, str]:
+    """Return the links to the pages before and after one that shows `shown` of up to `size` results, "" if there is
+    none: no page follows one that is not full, and before one far beyond the last is the last one.
+    """
+    last, asked = MAX_RESULTS // size, query.model_dump(exclude_defaults=True)
+
+    def link(number: int) -> str:
+        return f"/search?{urlencode({**asked, 'pageno': number})}"
+
+    earlier = link(min(query.pageno - 1, last)) if query.pageno > 1 else ""
+    return earlier, link(query.pageno + 1) if shown == size and query.pageno * size < MAX_RESULTS else ""
 
 
 def _search(query: SearxngQuery, app: RequestApp) -> SearxngResponse:

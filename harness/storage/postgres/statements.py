@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class PostgresStatements:
-    """The `Statements` of a PostgreSQL database; `$1` may stand for `?1`. Bound text is escaped here."""
+    """The `Statements` of a PostgreSQL database; `$1` may be written instead of `?1`. Bound text is escaped here."""
 
     tables = POSTGRES_TABLES
     text = staticmethod(text_of)

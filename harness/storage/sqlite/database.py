@@ -19,7 +19,7 @@ def in_transaction(connection: sqlite3.Connection, operation: Callable[[sqlite3.
 
 
 class Database(ABC):
-    """Connections to one database. What concerns its file does nothing here."""
+    """Connections to one database. What concerns its file does nothing here, as a database in memory has none."""
 
     local: Any
     """`local.handle` is this thread's handle, once it has one."""
@@ -64,11 +64,11 @@ class Database(ABC):
         sql = f"DELETE FROM {table} WHERE tenant = ?"
         return self.write(lambda connection: connection.execute(sql, (tenant,)).rowcount)
 
-    def shrink(self) -> None:  # noqa: B027 - see the class
+    def shrink(self) -> None:  # noqa: B027 - in memory there is no file, and nothing to do
         """Return the space of deleted rows to the file system."""
 
-    def repair(self) -> None:  # noqa: B027 - see the class
+    def repair(self) -> None:  # noqa: B027 - in memory there is no file, and nothing to do
         """Repair the file, or replace it."""
 
-    def reopen(self) -> None:  # noqa: B027 - see the class
+    def reopen(self) -> None:  # noqa: B027 - in memory the content would be lost
         """Close every connection; the next call opens a new one."""

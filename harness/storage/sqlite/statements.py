@@ -22,7 +22,7 @@ class SqliteStatements:
         """See `Statements.fetch_all`."""
         return self._connections.fetch_all(sql, (tenant, *bound))
 
-    def change(self, tenant: str, sql: str, *rows: tuple[Any, ...], again: bool = True) -> int:  # noqa: ARG002 - there is no doubt
+    def change(self, tenant: str, sql: str, *rows: tuple[Any, ...], again: bool = True) -> int:  # noqa: ARG002 - no connection to a file breaks during a commit
         """See `Statements.change`."""
         values = [(tenant, *row) for row in rows]
         return self._connections.write(lambda connection: connection.executemany(sql, values).rowcount)
