@@ -478,6 +478,19 @@ def test_heavy_libraries_are_not_imported(program: str) -> None:
     assert ended.stdout.splitlines()[-1].strip() == "IMPORTED"
 
 
+def test_help_imports_only_the_command_line() -> None:
+    """Every command imports the cache, the ports and the services when it runs, not before."""
+    program = (
+        "import atexit, sys; sys.argv = ['harness', '--help']\n"
+        "def parts(): return sorted({name.split('.')[1] for name in sys.modules if name.startswith('harness.')})\n"
+        "def libraries(): return sorted({'orjson', 'filelock'} & set(sys.modules))\n"
+        "atexit.register(lambda: print('PARTS', *parts(), *libraries()))\n"
+        "import harness.cli.main as m; m.main()"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert ended.stdout.splitlines()[-1] == "PARTS cli core errors settings storage"
+
+
 def test_the_functions_can_be_passed_to_another_process() -> None:
     """They pickle, also after an async call."""
     asyncio.run(acached_search("q", lambda query, n: RESULTS))

@@ -54,6 +54,11 @@ class LookupRequest(Struct, Generic[T], frozen=True, kw_only=True, gc=False):
         return None
 
     @property
+    def arguments(self) -> tuple[Any, ...]:
+        """The arguments of a live call."""
+        return ()
+
+    @property
     def flight(self) -> str:
         """The name under which equal requests of one tenant wait for each other."""
         return f"{self.table} {self.key}"

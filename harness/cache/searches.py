@@ -109,6 +109,11 @@ class SearchRequest(LookupRequest[Any], frozen=True, kw_only=True, gc=False):
         return isinstance(error, SearchError) or bool(self.function and is_failure(error))
 
     @property
+    def arguments(self) -> tuple[str, int]:
+        """Query and number of results."""
+        return self.text, self.max_results
+
+    @property
     def flight(self) -> str:
         """Searches for another number of results do not wait for this one."""
         return f"{self.key} {self.max_results} {bool(self.function)}"
@@ -153,10 +158,9 @@ class SearchCache(CachePart):
         """
         wanted = checked_max_results(max_results)
         request = _request(query, wanted, engine, options, ttl=checked_ttl(ttl), function=function)
-        work = partial(compute, query, wanted)
-        answer = self._lookup.answer(request, work)
+        answer = self._lookup.answer(request, compute)
         if answer.how == "semantic":
-            self._maybe_audit(request, answer, work)
+            self._maybe_audit(request, answer, compute)
         elif answer.how == "live" and answer.own and self._context.semantics is not None and self._context.policy.write:
             self._context.semantics.embed_some(SEARCHES)
         return answer
@@ -301,7 +305,7 @@ class SearchCache(CachePart):
 
     # Audits ------------------------------------------------------------------------------------------------------
 
-    def _maybe_audit(self, request: SearchRequest, served: Answer[Any], compute: Callable[[], Any]) -> None:
+    def _maybe_audit(self, request: SearchRequest, served: Answer[Any], compute: Callable[..., Any]) -> None:
         """Check some semantic hits by a live search in the background, where searching and storing are allowed. Free
         engines are asked, too: other results of theirs are as good as evidence.
         """
@@ -315,7 +319,7 @@ class SearchCache(CachePart):
             context.auditor.begin(partial(self._audit, request, hit, shown, compute))
 
     def _audit(
-        self, request: SearchRequest, served: Hit[Results], shown: frozenset[str], compute: Callable[[], Any]
+        self, request: SearchRequest, served: Hit[Results], shown: frozenset[str], compute: Callable[..., Any]
     ) -> None:
         """Search live, compare the results with the hit, and store the outcome.
 

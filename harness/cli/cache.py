@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from harness.cache.usage import CALL_SAVED, CALLED
 from harness.cli import completion
 from harness.cli.command_session import Session, with_session
 from harness.cli.options import DryRunOption, JsonOption, Options, OriginOption, YesOption, duration
@@ -48,6 +47,7 @@ def stats(session: Session, origin: OriginOption = "own", as_json: JsonOption = 
       harness cache stats --origin evaluation
       harness cache stats --json
     """
+    from harness.cache.usage import CALL_SAVED, CALLED
     from harness.core.origins import origins_of
 
     with session.app() as app:

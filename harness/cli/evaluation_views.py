@@ -16,7 +16,6 @@ from harness.cli.output import print_json
 from harness.cli.tables import Column, print_table
 from harness.core.durations import in_words
 from harness.errors import InvalidInput
-from harness.ports import NOTHING
 
 logger = logging.getLogger(__name__)
 
@@ -239,7 +238,7 @@ def show_scores(log: "Log", *, as_json: bool) -> None:
         typer.echo(f"not finished: continue with `{resume_command(log.header.id)}`")
 
 
-def _print_scores(found: "Summary", weights: "Mapping[str, float]", weighed: "Mapping[str, float]" = NOTHING) -> None:
+def _print_scores(found: "Summary", weights: "Mapping[str, float]", weighed: "Mapping[str, float] | None") -> None:
     """Print the table of scores, objective and mean cost of a run; on a narrow terminal, only scorers with a weight, or
     only the totals.
     """

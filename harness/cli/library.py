@@ -13,7 +13,6 @@ from harness.cli.output import consent, print_json
 from harness.cli.tables import Column, Line, print_table
 from harness.cli.terminal import ExitCode
 from harness.core.freshness import NEVER, age_in_words
-from harness.core.keys import is_url
 from harness.core.text import clean, shorten
 from harness.errors import InvalidInput
 
@@ -229,6 +228,7 @@ def _documents(app: "App", source: str) -> "Iterator[ReadDocument]":
         InvalidInput: there is no such file or folder, or it has no readable text.
         PageError: the page cannot be read.
     """
+    from harness.core.keys import is_url
     from harness.library import ReadDocument
 
     if is_url(source):

@@ -13,7 +13,6 @@ from harness.cli.output import json_text
 from harness.core.freshness import age_in_words
 from harness.core.text import one_line, printable, shorten
 from harness.errors import InvalidInput
-from harness.ports import NOTHING
 
 if TYPE_CHECKING:
     from harness.cli.options import ReportOptions
@@ -29,7 +28,7 @@ NEAREST = 3
 MAX_TITLE = 60
 
 
-def show(saved: "SavedReport", now: float, options: "ReportOptions", about: Mapping[str, Any] = NOTHING) -> None:
+def show(saved: "SavedReport", now: float, options: "ReportOptions", about: Mapping[str, Any] | None = None) -> None:
     """Print the report, or write it to a file, in the form that the options name; JSON has the fields `about` too.
 
     Raises:
@@ -46,7 +45,7 @@ def show(saved: "SavedReport", now: float, options: "ReportOptions", about: Mapp
         _print_report(saved.report)
         return
     if options.form == "json":
-        content = f"{json_text({**saved.as_dict(), **about})}\n".encode("utf-8", "replace")
+        content = f"{json_text({**saved.as_dict(), **(about or {})})}\n".encode("utf-8", "replace")
     else:
         from harness.research.report_files import file_of
 
