@@ -1,6 +1,8 @@
 """`harness library`: everything that was read."""
 
+import logging
 import time
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
     from harness.app import App
     from harness.library import FoundPassage, HeldPassage, ReadDocument
+
+log = logging.getLogger(__name__)
 
 SNIPPET_CHARS = 400
 
@@ -168,7 +172,7 @@ def show(session: Session, url: UrlArgument, as_json: JsonOption = False) -> Non
     from harness.server.responses.library_responses import passages_response
 
     with session.app({"offline": True}) as app:
-        found = app.library.passages_of(url)
+        found = app.library.passages_of(_address(url))
     if as_json:
         print_json(passages_response(found, time.time()).model_dump())
     else:
@@ -195,6 +199,7 @@ def forget(session: Session, url: UrlArgument, yes: YesOption = False) -> None:
     """
     with session.app({"offline": True}) as app:
         app.identity.require("admin")
+        url = _address(url)
         held = len(app.library.passages_of(url))
         consent(f"delete {held:,} passages of {shorten(url, 100)}, and the cached answers with it?", yes=yes)
         passages, answers = app.library.forget(url)
@@ -236,26 +241,46 @@ def _documents(app: "App", source: str) -> "Iterator[ReadDocument]":
 
         yield read_document(app, source)
         return
-    if not Path(source).expanduser().exists():
+    if not _exists(source):
         raise InvalidInput(f"no such file or folder: {source}; pass a path, or an address that begins with https://")
     now = time.time()
     from harness.sources.corpus.local_documents import FileSource, PartUnavailable
 
     files = FileSource.at(source)
+    seen = set[str]()
     for part in files.parts():
         try:
-            for document in files.read(part):
+            # neighbouring lines of a file may be of one source
+            for href, group in groupby(files.read(part), lambda document: document.href):
+                documents = list(group)
+                if href in seen:
+                    log.warning("%s: a second text of %s is left out; put its lines next to each other", part, href)
+                    continue
+                seen.add(href)
                 yield ReadDocument(
-                    url=document.href,
-                    title=document.title,
-                    text=document.text,
+                    url=href,
+                    title=documents[0].title,
+                    text="\n\n".join(each.text for each in documents),
                     source="file",
                     fetched_at=now,
                     expires_at=NEVER,
-                    page_starts=document.page_starts,
+                    page_starts=documents[0].page_starts,
                 )
         except PartUnavailable as error:
             raise InvalidInput(f"cannot read {part}") from error
+
+
+def _exists(path: str) -> bool:
+    """Return whether there is such a file or folder. Never raises."""
+    try:
+        return bool(path.strip()) and Path(path).expanduser().exists()
+    except (OSError, ValueError, RuntimeError):  # a name that no file can have, a home of an unknown user
+        return False
+
+
+def _address(source: str) -> str:
+    """Return the address of a source: that of a file, if its path is given."""
+    return Path(source).expanduser().resolve().as_uri() if _exists(source) else source
 
 
 def _passage_lines(found: "FoundPassage") -> list[Line]:

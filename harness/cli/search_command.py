@@ -65,8 +65,9 @@ def search(
             session.note(search_summary(asked))
         if app.settings.corpus_meaning and any(asked.ranked_by == "words" for asked in found):
             session.note(BY_WORDS)
-        if len(found) > 1:
-            session.note(f"{len(results)} results from {len(found)} engines, fused")
+        answered = sum(not isinstance(asked.outcome, SearchError) for asked in found)
+        if answered > 1:
+            session.note(f"{len(results)} results from {answered} engines, fused")
         sys.stdout.flush()
     if not results:
         raise typer.Exit(ExitCode.NOTHING_FOUND)

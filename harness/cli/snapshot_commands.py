@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 @with_session
 def runs(
     session: Session,
-    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="Maximum number of runs.")] = 20,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, max=10_000, help="Maximum number of runs.")] = 20,
     origin: OriginOption = "own",
     as_json: JsonOption = False,
 ) -> None:

@@ -87,13 +87,28 @@ def sufficiency(evidence: Sequence[HeldEvidence], max_wrong: float) -> Sufficien
         return Sufficiency("not answered", 0.0, ("nothing about it is held",))
     if not read:
         return _unread(evidence)
-    best = max(read, key=lambda each: (each.is_about_it, each.relevance))
+    best = evidence[likeliest(evidence)]
     probability = sigmoid(score(features(best, read)))
     reasons = [f"the likeliest passage answers with {probability:.0%}"]
     least = least_probability(max_wrong, LEAST)
     if probability < least:
         reasons.append(f"less than {least:.0%}")
     return _decided(probability, probability >= least, best, reasons)
+
+
+def likeliest(evidence: Sequence[HeldEvidence]) -> int:
+    """Return the place of the passage that decides, of at least one: of those that were read, the likeliest that is not
+    about something else. Never raises.
+    """
+    return max(
+        range(len(evidence)),
+        key=lambda place: (
+            (each := evidence[place]).relevance is not None,
+            each.is_about_it,
+            each.relevance or 0.0,
+            each.similarity,
+        ),
+    )
 
 
 def worth_a_probe(evidence: Sequence[HeldEvidence]) -> bool:
@@ -130,7 +145,7 @@ def score(signs: Mapping[str, float]) -> float:
 
 
 def _unread(evidence: Sequence[HeldEvidence]) -> Sufficiency:
-    best = max(evidence, key=lambda each: (each.is_about_it, each.similarity))
+    best = evidence[likeliest(evidence)]
     near = best.similarity >= UNREAD_SIMILARITY and best.words == 1.0
     return _decided(
         best.similarity, near, best, [f"no reader; the nearest passage has similarity {best.similarity:.2f}"]

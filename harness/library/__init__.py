@@ -18,6 +18,7 @@ from harness.library.held_passages import (
     HeldPassage,
     ReadDocument,
     SourceKind,
+    addresses_of,
     documents_in,
     passage_key,
     passage_of,
@@ -159,23 +160,26 @@ class Library:
 
     def forget(self, url: str) -> tuple[int, int]:
         """Delete the passages of a URL, and the cached pages and searches that contain them; return how many
-        of each. Text that another source has, too, goes with them; knowledge stays (see `Knowledge.delete`).
+        of each. Those of an address that leads to it, or that it leads to, are deleted, too. Text that another source
+        has goes with them; knowledge stays (see `Knowledge.delete`).
 
         Raises:
             StoreError: the store cannot be written.
         """
+        pages = [(row.key, addresses_of(row)) for row in self.store.listings.scan(PAGES, self.tenant)]
         address = canonical_url(url)
+        redirected = [each for each in pages if address in each[1]]
+        addresses = {address}.union(*(each for _, each in redirected))
         passages = sum(
-            self.store.rows.replace(LIBRARY, self.tenant, (), instead_of={"url": address, "source": source})
+            self.store.rows.replace(LIBRARY, self.tenant, (), instead_of={"url": each, "source": source})
+            for each in sorted({url, *addresses})  # passages of earlier versions may have the URL as it was given
             for source in get_args(SourceKind)
             if source != "knowledge"
         )
-        answers = 0
-        for table in (SEARCHES, PAGES):
-            keys = [
-                row.key
-                for row in self.store.listings.scan(table, self.tenant)
-                if any(document.url == address for document in documents_in(table, row))
-            ]
-            answers += self.store.rows.delete(table, self.tenant, keys)
-        return passages, answers
+        searches = [
+            row.key
+            for row in self.store.listings.scan(SEARCHES, self.tenant)
+            if any(document.url in addresses for document in documents_in(SEARCHES, row))
+        ]
+        answers = self.store.rows.delete(SEARCHES, self.tenant, searches)
+        return passages, answers + self.store.rows.delete(PAGES, self.tenant, [key for key, _ in redirected])

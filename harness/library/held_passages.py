@@ -1,5 +1,6 @@
 """Passages of the library, and the documents that they are cut from."""
 
+import logging
 from collections.abc import Iterator
 from hashlib import sha256
 from math import isfinite
@@ -20,11 +21,15 @@ from harness.core.tables import KNOWLEDGE, PAGES, SEARCHES, LibraryColumns
 from harness.core.text import clean, one_line
 from harness.ports import LanguageDetector
 
+log = logging.getLogger(__name__)
+
 SourceKind: TypeAlias = Literal["snippet", "page", "file", "knowledge"]
 """An excerpt among search results, a page of the web, a file of the user, an entry of the knowledge base."""
 
 MAX_DOCUMENT_CHARS = 200_000
 """Characters of one document that are kept, about 200 passages."""
+MAX_FILE_CHARS = 5_000_000
+"""Characters of one file of the user that are kept."""
 MAX_TITLE_CHARS = 300
 MAX_URL_CHARS = 2_000
 MAX_TAG_CHARS = 100
@@ -122,8 +127,11 @@ def rows_of(document: ReadDocument, expires_at: float, detector: LanguageDetecto
     """
     own = LibraryColumns(document.id, document.url, document.title, document.source, document.engine)
     declared, fetched, rows = primary_tag(document.language), document.fetched_at, dict[str, Entry]()
-    cut = passages(document.text[:MAX_DOCUMENT_CHARS])
-    starts = starts_in((passage.text for passage in cut), document.text, document.page_starts)
+    text = document.text[: MAX_FILE_CHARS if document.source == "file" else MAX_DOCUMENT_CHARS]
+    if len(text) < len(document.text):
+        log.warning("%s: only %d of %d characters are kept", document.url, len(text), len(document.text))
+    cut = passages(text)
+    starts = starts_in((passage.text for passage in cut), text, document.page_starts)
     for position, (passage, paged) in enumerate(zip(cut, starts, strict=True)):
         key = passage_key(passage.text)
         details = msgspec.json.encode(
@@ -179,6 +187,17 @@ def documents_in(table: str, entry: Entry) -> Iterator[ReadDocument]:
     elif table == KNOWLEDGE and isinstance(value, dict):
         value = {**value, "url": value.get("source_url") or f"knowledge:{entry.key}"}
         yield from _document(entry, value, "url", "content", source="knowledge", engine="")
+
+
+def addresses_of(page: Entry) -> set[str]:
+    """Return the addresses of a cached page: the one that was asked for, and the one that it was found at. Never
+    raises.
+    """
+    try:
+        found_at = orjson.loads(page.payload)["url"]
+    except (ValueError, TypeError, KeyError):
+        found_at = page.text
+    return {canonical_url(page.text), canonical_url(str(found_at))}
 
 
 def engine_id(engine: str, options: str) -> str:

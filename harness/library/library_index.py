@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from harness.core.chunking import embedded_text
 from harness.core.entries import Entry, Outline
 from harness.core.freshness import DAY, HOUR, NEVER
+from harness.core.keys import canonical_url
 from harness.core.tables import EVIDENCE, LIBRARY, READ, EvidenceColumns, library_mark
 from harness.errors import EmbeddingError
 from harness.library.held_passages import ReadDocument, documents_in, rows_of
@@ -85,12 +86,13 @@ class LibraryIndex:
             return added
 
     def add(self, document: ReadDocument, *, seconds: float = EMBED_SECONDS) -> int:
-        """Replace the passages of a document by those of its present text; return how many were added.
+        """Replace the passages of a document by those of its present text; return how many were added. A text that
+        two documents have belongs to the one that was added first, and goes when that one is replaced without it.
 
         Raises:
             StoreError: the store cannot be written.
         """
-        return self._add(document, time.monotonic() + seconds)
+        return self._add(replace(document, url=canonical_url(document.url)), time.monotonic() + seconds)
 
     def embed(self, progress: Progress = silent) -> int:
         """Embed every passage without a vector of the present embedder; return how many.

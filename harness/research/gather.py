@@ -161,6 +161,7 @@ class Gatherer:
     def _ask(self, queries: Sequence[str], what: str) -> list[EngineSearch]:
         """Search the queries, those first that show whether the library can answer the others."""
         asked: list[EngineSearch] = []
+        self._follow_ups += sum(query not in self._planned for query in queries)
         if probes := [query for query in queries if query in self._probes]:
             asked = self._ask_engines(probes, what)
             self._covered, self._probes = self._reusing.covered(asked), ()
@@ -170,7 +171,6 @@ class Gatherer:
             for query, passages in held.items():
                 if passages:
                     self._note_reused(passages, 1)
-                    self._follow_ups += query not in self._planned
                     asked.append(search_in_library(query, passages, self._cache.now))
             queries = [query for query in queries if not held[query]]
         if queries and (not asked or self._calls_left(len(self.services.engines))):

@@ -14,7 +14,7 @@ from harness.core.keys import canonical_json
 from harness.core.required_terms import lacking_terms, rival_terms
 from harness.core.search_engines import LIBRARY
 from harness.core.sites import Sites
-from harness.core.sufficiency import HeldEvidence, Sufficiency, sufficiency, worth_a_probe
+from harness.core.sufficiency import HeldEvidence, Sufficiency, likeliest, sufficiency, worth_a_probe
 from harness.core.text import sentences
 from harness.errors import EmbeddingError, ReaderError, StoreError
 from harness.library import FoundPassage, HeldPassage, Library
@@ -44,12 +44,13 @@ NOT_CALIBRATED = "its sufficiency was calibrated for English only"
 
 
 class LibraryAnswer(Struct, frozen=True):
-    """Passages of the library about a question: whether they answer, the passages that lack nothing that is asked, and
-    whether any is near.
+    """Passages of the library about a question: whether they answer, the passages that lack nothing that is asked,
+    those of them that answer, the deciding one first (none unless they suffice), and whether any is near.
     """
 
     decision: Sufficiency
     passages: tuple[FoundPassage, ...]
+    answering: tuple[FoundPassage, ...]
     worth_a_probe: bool
 
 
@@ -83,7 +84,17 @@ def ask_library(
         decision = replace(decision, state="not answered")
     if decision.state == "answered" and not is_english(question):
         decision = replace(decision, state="partly", reasons=(*decision.reasons, NOT_CALIBRATED))
-    return LibraryAnswer(decision, usable, bool(usable) and worth_a_probe(evidence))
+    answered = decision.state == "answered"
+    answering = _answering(usable, found[likeliest(evidence)], library.least_relevance) if answered else ()
+    return LibraryAnswer(decision, usable, answering, bool(usable) and worth_a_probe(evidence))
+
+
+def _answering(usable: Sequence[FoundPassage], deciding: FoundPassage, least: float | None) -> tuple[FoundPassage, ...]:
+    """Return the deciding passage and those of at least this relevance; all, if no reader read the deciding one."""
+    rest = (each for each in usable if each is not deciding)
+    if deciding.relevance is None or least is None:
+        return (deciding, *rest)
+    return (deciding, *(each for each in rest if (each.relevance or 0.0) >= least))
 
 
 def held_answer(
@@ -111,9 +122,8 @@ def held_answer(
         return None
     try:
         held = ask_library(query, library, engines, settings, cache, progress)
-        least = library.least_relevance or 0.0
-        passages = [each.passage for each in held.passages if each.relevance is None or each.relevance >= least]
-        if held.decision.state != "answered" or not passages:
+        passages = [each.passage for each in held.answering]
+        if not passages:
             return None
         library.touch([each.key for each in passages])
     except StoreError as error:

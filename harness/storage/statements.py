@@ -6,6 +6,8 @@ from typing import Any, Protocol
 from harness.core.entries import Entry, Outline
 from harness.storage.tables import Table
 
+NO_TEXT = "what is to be stored or asked for is no text (broken Unicode)"
+
 
 class Statements(Protocol):
     """Statements for one tenant. In `sql`, `?1` is the tenant, and `?2`, `?3`, … are the values of `bound`."""

@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from harness import settings
 from harness.app import App
 from harness.core.freshness import DAY, NEVER
-from harness.library import ReadDocument
+from harness.library import ReadDocument, held_passages
 from harness.server.api.research_jobs import ResearchJobs
 from harness.server.auth import Authenticator
 from harness.server.request_checks import HostNames, RequestChecks
@@ -272,6 +272,55 @@ def test_several_paths_are_added(harness: Program, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("About another one.")
     assert harness("library", "add", tmp_path / "a.txt", tmp_path / "missing.txt").code == 2
     assert "another one" in harness("library", "search", "another one").out
+
+
+def test_lines_of_one_source_are_one_document(harness: Program, tmp_path: Path) -> None:
+    """Neighbouring ones; a later one is left out with a warning. The address may be spelled as in the file."""
+    lines = [
+        ("https://A.org/x/", "About cats."),
+        ("https://A.org/x/", "About dogs."),
+        (URL, "Nine."),
+        ("https://A.org/x/", "?"),
+    ]
+    file = tmp_path / "lines.jsonl"
+    file.write_bytes(b"\n".join(orjson.dumps({"url": url, "text": text, "title": "T"}) for url, text in lines))
+    ended = harness("library", "add", file)
+    assert "2 documents read" in ended.err
+    assert "a second text of https://A.org/x/ is left out" in ended.err
+    shown = harness("library", "show", "https://A.org/x/").out
+    assert "About cats." in shown
+    assert "About dogs." in shown
+    assert "deleted" in harness("library", "forget", "https://a.org/x", "--yes").err
+    assert harness("library", "show", "https://A.org/x/").code == 1
+
+
+def test_a_file_is_shown_and_forgotten_by_its_path(harness: Program, tmp_path: Path) -> None:
+    """As it was added, relative or not."""
+    file = tmp_path / "notes.md"
+    file.write_text("Retries stop after five attempts.\n")
+    harness("library", "add", file)
+    assert "five attempts" in harness("library", "show", file).out
+    assert "1 passages and 0 cached answers deleted" in harness("library", "forget", file, "--yes").err
+
+
+def test_a_long_file_is_read_to_its_end(harness: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond the limit of a page; what is beyond that of a file is left out with a warning."""
+    monkeypatch.setattr(held_passages, "MAX_DOCUMENT_CHARS", 100)
+    monkeypatch.setattr(held_passages, "MAX_FILE_CHARS", 300)
+    file = tmp_path / "long.txt"
+    file.write_text(f"{'Words of an introduction. ' * 9}\n\nThe treasurer signs.\n")
+    assert "are kept" not in harness("library", "add", file).err
+    assert "The treasurer signs." in harness("library", "export").out
+    file.write_text(f"{'Words of an introduction. ' * 20}\n\nThe treasurer signs.\n")
+    assert "only 300 of 542 characters are kept" in harness("library", "add", file).err
+
+
+@pytest.mark.parametrize("source", ["", " ", "missing.txt", "~no-such-user/x", "a\0b", "x" * 5_000])
+def test_what_is_no_path_is_not_added(harness: Program, source: str) -> None:
+    """Above all not the folder of the caller in place of an empty variable."""
+    ended = harness("library", "add", source)
+    assert (ended.code, ended.out) == (2, "")
+    assert "no such file or folder" in ended.err
 
 
 def test_a_folder_without_a_text_exits_with_1(harness: Program, tmp_path: Path) -> None:

@@ -1,10 +1,12 @@
 """Deletion of passages, and their export and import."""
 
 import pytest
+from msgspec.structs import replace
 
 from harness.cache import Cache
 from harness.core.entries import Miss
 from harness.core.freshness import DAY, HOUR
+from harness.core.pages import Page
 from harness.core.tables import EVIDENCE, LIBRARY, MOVED, PAGES, READ, SEARCHES, library_mark
 from harness.errors import InvalidInput
 from harness.knowledge import Knowledge
@@ -42,6 +44,24 @@ def test_a_forgotten_source_is_not_indexed_again(
     assert [store.listings.stats(table, "default", 0.0).total for table in (SEARCHES, PAGES)] == [1, 0]
     assert library.index.update() == Library(store, WordEmbedder(), clock=clock).index.update() == 0
     assert held(library) == [(OTHER, "Other."), (OTHER, "Thirty seconds.")]
+
+
+@pytest.mark.parametrize("url", [POOL, OTHER])
+def test_a_page_behind_a_redirect_is_forgotten(cache: Cache, library: Library, url: str) -> None:
+    """By either address: the passages of both and the cached page go, and no update adds them again."""
+
+    class Redirecting(Pages):
+        def read(self, url: str, held: Page | None = None) -> Page:
+            return replace(super().read(url, held), url=POOL)
+
+    page = cache.pages.answer(OTHER, Redirecting({OTHER: f"{TEXT}\n\n# Size\n\nIt may grow."})).value
+    library.index.add(document(page.text, page.url, source="page"))
+    library.index.add(document("Unrelated.", "https://a.org/third"))
+    library.index.update()
+    passages, answers = library.forget(url)
+    assert (passages, answers) == (2, 1)
+    assert library.index.update() == 0
+    assert texts(library) == ["Unrelated."]
 
 
 def test_a_source_that_was_not_indexed_yet_is_forgotten(cache: Cache, library: Library) -> None:

@@ -116,6 +116,31 @@ def test_a_passage_that_lacks_the_number_is_no_result(opened: Open) -> None:
     assert [each["href"] for each in search(app, question).results] == [POOL]
 
 
+def test_passages_that_the_reader_did_not_read_are_no_results(opened: Open) -> None:
+    """Of 20 that are found it reads 12; the others have no relevance."""
+    app = opened()
+    hold(app)
+    for number in range(held_answers.FOUND):
+        hold(app, f"Connections number {number} of another thing.", f"https://docs.example.org/{number}")
+    assert len(app.library.search(QUESTION, held_answers.FOUND)) == held_answers.FOUND
+    assert [each["href"] for each in search(app).results] == [POOL]
+
+
+def test_the_deciding_passage_is_the_first_result(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where a passage about another version is likelier, and the deciding one unlikely but for one sentence."""
+    question = "how many connections does the pool of version 3.12 hold"
+    rival = "the pool of version 3.11, not 3.12"
+
+    def answers(_: WordReader, __: str, texts: Sequence[str]) -> list[float]:
+        return [0.9 if "3.11" in text else 0.25 if "Many things" in text else 1.0 for text in texts]
+
+    monkeypatch.setattr(WordReader, "answers", answers)
+    app = opened(max_wrong_reuse=0.1)
+    hold(app, f"Many things changed. {question}.")
+    hold(app, rival, "https://docs.example.org/rival")
+    assert [each["href"] for each in search(app, question).results] == [POOL, "https://docs.example.org/rival"]
+
+
 def test_passages_of_an_earlier_search_answer_another_one(opened: Open, engine: Engine) -> None:
     """Passages that an engine found for one query answer the next, in other words, without a request."""
     app = opened(semantic=False)

@@ -87,7 +87,7 @@ def opened(tmp_path: Path, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> I
     monkeypatch.setattr(Models, "reader", property(lambda _: WordReader()))
 
     def open_app(mode: Mode = Mode(), **changes: Any) -> App:  # noqa: B008 - immutable
-        settings = Settings(data_dir=tmp_path / "data", read_pages=0, max_rounds=1, **changes)
+        settings = Settings(data_dir=tmp_path / "data", **{"read_pages": 0, "max_rounds": 1, **changes})
         app = App(settings, mode)
         app.models.__dict__["embedder"] = WordEmbedder()
         search_with(app, engine)
@@ -373,6 +373,15 @@ def test_one_search_shows_that_all_was_read(opened: Open) -> None:
     assert past_run(app.cache, run).question == "what does the gateway pool do"
     assert f"1 of {len(plan.queries)} searches went out" in summary(found)
     assert app.cache.usage.total()["library"] == len(plan.queries) - 1
+
+
+def test_searches_of_later_rounds_are_counted(opened: Open) -> None:
+    """Never more searches go out than there were."""
+    facts = FactEngine(more=3)
+    app = after_a_research(opened, facts, max_rounds=3)
+    found = ask(app, FURTHER)
+    live = [each for each in found.gathered.searches if each.answered_by != "cache"]
+    assert len(make_plan(FURTHER).queries) < found.gathered.planned >= len(found.gathered.searches) > len(live)
 
 
 def test_what_only_the_library_has_is_dated(opened: Open) -> None:

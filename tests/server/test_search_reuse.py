@@ -4,9 +4,11 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from httpx import Response
+from lxml import html
 from starlette.testclient import TestClient
 
 from harness.app import App
@@ -101,6 +103,16 @@ def test_a_response_of_searxng_says_that_passages_answered(client: TestClient, e
     assert (result["engine"], result["engines"], result["positions"]) == ("library", ["library"], [1])
     assert (answer["number_of_results"], answer["unresponsive_engines"], answer["reuse"]) == (1, [], REUSED)
     assert client.post("/search", data={"q": QUESTION, "format": "json"}).json() == answer
+
+
+def test_the_html_leads_on_to_the_results_of_the_engines(client: TestClient, engine: Engine) -> None:
+    """From their first page on, without passages."""
+    page = client.get("/search", params={"q": QUESTION}).text
+    assert engine.asked == []
+    (address,) = html.fromstring(page).xpath("//nav/a[@class='next_page']/@href")
+    assert parse_qs(urlsplit(address).query) == {"q": [QUESTION], "reuse": ["off"], "pageno": ["1"]}
+    assert client.get(address).status_code == 200
+    assert len(engine.asked) == 1
 
 
 def test_a_response_of_tavily_says_that_passages_answered(client: TestClient, engine: Engine) -> None:

@@ -10,6 +10,7 @@ from lxml import html
 from pytest_httpserver import HTTPServer
 from starlette.testclient import TestClient
 
+from harness.server.search_api.searxng_search import SearxngQuery, _around
 from harness.sources.engines.searxng import _Page
 from tests.server.dropin import Instance, client_of
 
@@ -174,6 +175,13 @@ def test_the_html_has_links_to_the_pages_around_it(client: TestClient) -> None:
     assert set(links(client.get("/search", params={"q": "rag", "pageno": 6}))) == {"previous_page"}
     assert "next_page" not in links(client.get("/search", params={"q": "rag", "pageno": 10}))
     assert links(client.get("/search", params={"q": "rag", "pageno": 10**30}))["previous_page"].endswith("pageno=10")
+
+
+@pytest.mark.parametrize(("size", "last"), [(30, 4), (99, 2), (100, 1)])
+def test_the_last_page_may_be_a_part(size: int, last: int) -> None:
+    """From far beyond it, the link leads there."""
+    earlier, _ = _around(SearxngQuery(q="rag", pageno=10**30), None, size)
+    assert earlier.endswith(f"pageno={last}")
 
 
 @pytest.mark.parametrize("page", [6, 11, 10**30])

@@ -134,6 +134,20 @@ class StoreContract(ListingContract, AuditContract, WordContract):
         store.rows.put(SEARCHES, TENANT, an_entry("k", own=(20, "ddgs", "{}")))
         assert _got(store, SEARCHES, "k").own == (20, "ddgs", "{}")
 
+    @each_table
+    def test_broken_unicode_is_an_invalid_input(self, store: Store, table: str) -> None:
+        """In reading and in writing; nothing is stored."""
+        for call in (
+            lambda: store.rows.get(table, TENANT, "\udcff"),
+            lambda: store.rows.get_whole(table, "\udcff", "k"),
+            lambda: store.rows.delete(table, TENANT, ["\udcff"]),
+            lambda: store.rows.put(table, TENANT, replace(an_entry("k", table), text="\udcff")),
+            lambda: store.listings.find(table, "\udcff", {}),
+        ):
+            with pytest.raises(InvalidInput):
+                call()
+        assert store.listings.stats(table, TENANT, NOW, "").total == 0
+
     def test_an_expired_row_is_still_returned(self, store: Store) -> None:
         """A look-up is a read: the caller decides whether to serve an expired row."""
         store.rows.put(SEARCHES, TENANT, an_entry("k", expires_at=0.0))

@@ -83,7 +83,7 @@ class WordContract:
         put(store, passage("a", "Retries wait longer each time."), passage("b", "The weather in Oslo."))
         assert found(store, "RETRY", "jitter") == ["a"]
         assert store.nearest.by_words(LIBRARY, TENANT, ["oslo"], k=1, now=NOW)[0].text == "The weather in Oslo."
-        assert found(store) == found(store, "", '"', "'") == []
+        assert found(store) == found(store, "", '"', "'") == found(store, "retry", k=0) == []
 
     def test_the_title_and_more_words_weigh_more(self, store: Store) -> None:
         """A row with both words comes before one with one; a word in the title before one in the text."""

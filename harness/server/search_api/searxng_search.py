@@ -166,21 +166,25 @@ def _response(request: Request, query: SearxngQuery, app: RequestApp) -> Searxng
     found = _search(query, app) if query.q.strip() else None
     local = [each.url for each in found.results if not linked(each.url)] if found else []
     held = {url for url in local if app.library.passages_of(url)}  # files of a corpus: their text is a page here
-    earlier, more = _around(query, len(found.results) if found else 0, app.settings.max_results)
+    earlier, more = _around(query, found, app.settings.max_results)
     q = clean(query.q, MAX_QUERY_CHARS)
     return page(request, "search.html", q=q, found=found, held=held, earlier=earlier, more=more)
 
 
-def _around(query: SearxngQuery, shown: int, size: int) -> tuple[str, str]:
-    """Return the links to the pages before and after one that shows `shown` of up to `size` results, "" if there is
-    none: no page follows one that is not full, and before one far beyond the last is the last one.
+def _around(query: SearxngQuery, found: SearxngResponse | None, size: int) -> tuple[str, str]:
+    """Return the links to the pages before and after one with up to `size` results, "" if there is none: no page
+    follows one that is not full, and before one far beyond the last is the last one. The results of the engines follow
+    passages that were read before.
     """
-    last, asked = MAX_RESULTS // size, query.model_dump(exclude_defaults=True)
+    last, asked = -(-MAX_RESULTS // size), query.model_dump(exclude_defaults=True)
 
-    def link(number: int) -> str:
-        return f"/search?{urlencode({**asked, 'pageno': number})}"
+    def link(number: int, **more: str) -> str:
+        return f"/search?{urlencode({**asked, **more, 'pageno': number})}"
 
     earlier = link(min(query.pageno - 1, last)) if query.pageno > 1 else ""
+    if found is not None and found.reuse is not None:
+        return earlier, link(1, reuse="off")
+    shown = len(found.results) if found else 0
     return earlier, link(query.pageno + 1) if shown == size and query.pageno * size < MAX_RESULTS else ""
 
 

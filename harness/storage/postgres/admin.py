@@ -9,7 +9,6 @@ from harness.storage.audits import ALL, audit_in, problem
 from harness.storage.listings import whole_rows
 from harness.storage.postgres.dialect import POSTGRES_TABLES, TENANTS, USERS, escaped, text_of
 from harness.storage.postgres.row_codec import ROW_CODECS
-from harness.storage.postgres.rows import PostgresRows
 from harness.storage.postgres.schema import TENANT_COLUMNS
 from harness.storage.postgres.statements import PostgresStatements
 from harness.storage.postgres.vectors import HnswIndexes
@@ -19,10 +18,9 @@ from harness.storage.tables import AUDITS, FORGET_EMBEDDING
 class PostgresAdmin:
     """The port `Admin` on PostgreSQL."""
 
-    def __init__(self, statements: PostgresStatements, vectors: HnswIndexes, rows: PostgresRows) -> None:
+    def __init__(self, statements: PostgresStatements, vectors: HnswIndexes) -> None:
         self._statements = statements
         self._vectors = vectors
-        self._rows = rows
 
     def clear(self, table: str, tenant: str) -> int:
         """See `Admin.clear`."""
@@ -90,17 +88,18 @@ class PostgresAdmin:
     def _unusable_rows(self, name: str, tenant: str, *, repair: bool) -> Iterator[str]:
         """Yield a line for each damaged row of the tenant; with `repair`, it is deleted, or its embedding forgotten."""
         declared = POSTGRES_TABLES[name]
+        stored = f"{declared.mine} AND {_bytes_of(declared.column('key'))} = $2"  # its escapes may be damaged
         for row in chain.from_iterable(whole_rows(self._statements, name, tenant)):
             key, entry = text_of(row[1]), ROW_CODECS[name].whole(row)
             reason = checks.CHANGED if entry is None else checks.payload_problem(declared, entry.payload)
             if reason:
                 if repair:
-                    self._rows.delete(name, tenant, [key])
+                    self._statements.change(tenant, f"DELETE FROM {declared.name} WHERE {stored}", (row[1],))
             elif entry is not None and entry.embedding is None and row[-1] is not None:
                 reason = "its embedding is damaged"
                 if repair:
-                    sql = f"UPDATE {declared.name} SET {FORGET_EMBEDDING} WHERE {declared.one}"
-                    self._statements.change(tenant, sql, (key,))
+                    sql = f"UPDATE {declared.name} SET {FORGET_EMBEDDING} WHERE {stored}"
+                    self._statements.change(tenant, sql, (row[1],))
             if reason:
                 yield f"{name}: {tenant}: row {key}: {reason}"
 
@@ -108,8 +107,8 @@ class PostgresAdmin:
         """Return a line for each row of the tenant that is no audit; with `repair`, they are deleted."""
         keys = [row[:2] for row in self._statements.fetch_all(tenant, ALL) if audit_in(row, text_of) is None]
         if keys and repair:
-            sql = f"DELETE FROM {AUDITS} WHERE tenant = $1 AND key_a = $2 AND key_b = $3"
-            self._statements.change(tenant, sql, *((one.decode(), other.decode()) for one, other in keys))
+            stored = f"{_bytes_of('key_a')} = $2 AND {_bytes_of('key_b')} = $3"
+            self._statements.change(tenant, f"DELETE FROM {AUDITS} WHERE tenant = $1 AND {stored}", *keys)
         return [f"{tenant}: {problem(*map(text_of, each))}" for each in keys]
 
     def unchecked(self) -> int:
@@ -132,3 +131,8 @@ class PostgresAdmin:
                 None, lambda connection: connection.execute(f"SELECT {sizes}").fetchone()[0]
             )
         )
+
+
+def _bytes_of(column: str) -> str:
+    """Return the SQL of a column's bytes as they are stored."""
+    return f"convert_to({column}, 'UTF8')"

@@ -15,6 +15,7 @@ from harness.storage import forks
 from harness.storage.postgres import schema
 from harness.storage.postgres.dialect import TENANTS, escaped
 from harness.storage.postgres.pool import Pool
+from harness.storage.statements import NO_TEXT
 
 if TYPE_CHECKING:
     import psycopg
@@ -114,7 +115,7 @@ class PostgresConnections:
             try:
                 return attempt(deadline - time.monotonic())
             except UnicodeError:
-                raise InvalidInput("what is to be stored or asked for is no text (broken Unicode)") from None
+                raise InvalidInput(NO_TEXT) from None
             except (psycopg.Error, OSError) as error:
                 passing = _may_pass(error, reached=self._reached)
                 if not passing or not repeatable(error) or time.monotonic() + pause > deadline:

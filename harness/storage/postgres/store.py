@@ -34,15 +34,14 @@ class PostgresStore:
         self._connections = PostgresConnections(url, busy_seconds)
         statements = PostgresStatements(self._connections)
         self.vectors = HnswIndexes(statements, index_from=index_from)
-        rows = PostgresRows(statements)
-        self.rows: Rows = rows
+        self.rows: Rows = PostgresRows(statements)
         self.listings: Listings = SqlListings(statements, self.vectors.counts)
         self.nearest: Nearest = PostgresNearest(statements, self.vectors)
         self.usage: Usage = SqlUsage(statements)
         self.audits: Audits = SqlAudits(statements)
         self._locks = AdvisoryLocks(self._connections)
         self.locks: Locks = self._locks
-        self.admin: Admin = PostgresAdmin(statements, self.vectors, rows)
+        self.admin: Admin = PostgresAdmin(statements, self.vectors)
 
     def close(self) -> None:
         """See `Store.close`. A later call opens again."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias, TypeVar
 from weakref import WeakSet
 
-from harness.errors import MigrationError, StoreBusy, StoreError
+from harness.errors import InvalidInput, MigrationError, StoreBusy, StoreError
 from harness.storage import forks  # noqa: F401 - its hooks and filelock's come before ours, and so run after them
 from harness.storage.sqlite.damaged_files import (
     DAMAGED,
@@ -30,6 +30,7 @@ from harness.storage.sqlite.damaged_files import (
 from harness.storage.sqlite.database import Database, in_transaction
 from harness.storage.sqlite.migrations import is_current, migrate
 from harness.storage.sqlite.store_errors import has_no_space, is_full, store_error
+from harness.storage.statements import NO_TEXT
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -113,6 +114,8 @@ class SqliteConnections(Database):
         try:
             with self._held() as handle:
                 return operation(handle)
+        except UnicodeEncodeError:
+            raise InvalidInput(NO_TEXT) from None
         except sqlite3.Error as error:
             if not self._is_damage(error):
                 raise store_error(error, self.path, self._busy_seconds) from error

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import TypeVar
 
 from harness.core.entries import Entry
-from harness.errors import StoreError
+from harness.errors import InvalidInput, StoreError
 from harness.storage.forks import free_in_child, section
 from harness.storage.sqlite.connections import Handle
 from harness.storage.sqlite.database import Database
@@ -18,6 +18,7 @@ from harness.storage.sqlite.migrations import migrate
 from harness.storage.sqlite.store import SqliteParts
 from harness.storage.sqlite.vectors import VectorSearch
 from harness.storage.sqlite.words import WordSearch
+from harness.storage.statements import NO_TEXT
 from harness.storage.tables import TABLES
 
 T = TypeVar("T")
@@ -45,6 +46,8 @@ class MemoryConnections(Database):
         with self._lock, section():
             try:
                 return operation(self._handle)
+            except UnicodeEncodeError:
+                raise InvalidInput(NO_TEXT) from None
             except sqlite3.Error as error:
                 raise StoreError(f"the database in memory refuses: {error}") from error
 

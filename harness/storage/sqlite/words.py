@@ -53,7 +53,7 @@ class WordSearch:
         """Yield the seqs of rows with any of these words in batches, best first: about `k`, then more."""
         quoted = (term.translate(_UNQUOTABLE).strip() for term in terms)
         expression = " OR ".join(f'"{term}"' for term in quoted if term)
-        if not expression:
+        if not expression or k < 1:
             return
         offset, limit = 0, OVER_FETCH * k
         while True:

@@ -55,6 +55,20 @@ def test_a_changed_embedding_leaves_the_answer(store: PostgresStore, server: Ser
     assert store.admin.verify(repair=False) == []
 
 
+def test_damaged_escapes_are_repaired(store: PostgresStore, server: Server) -> None:
+    """A key that no store wrote, of a row or an audit, is deleted by its bytes; a key with an escape is sound."""
+    for key in ("good \x1b", "bad"):
+        store.rows.put(SEARCHES, TENANT, replace(embedded(key), payload=b"[]"))
+    server.execute(f"UPDATE {SEARCHES} SET key = E'bad \\x1bX' WHERE key = 'bad'")
+    server.execute(
+        "INSERT INTO harness_audits (tenant, key_a, key_b, query_a, query_b, overlap, similarity, agreed, created_at) "
+        f"VALUES ('{TENANT}', E'\\x1bX', 'k', 'a', 'b', 0.5, 0.5, true, 1)"
+    )
+    assert len(store.admin.verify(repair=True)) == 2
+    assert store.admin.verify(repair=True) == []
+    assert [each.key for each in store.listings.scan(SEARCHES, TENANT)] == ["good \x1b"]
+
+
 @pytest.mark.parametrize("fraction", [0.0000005, 0.1234565, 0.7, 0.9999999])
 def test_a_row_of_a_tool_is_sound_as_it_was_put(store: PostgresStore, fraction: float) -> None:
     """JSONB changes the spelling of numbers, and a time is kept in microseconds: neither is damage."""
