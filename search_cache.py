@@ -106,6 +106,11 @@ def _maintain() -> None:
     arguments = _parser().parse_args()
     if arguments.db is not None and not arguments.db.is_file():
         raise InvalidInput(f"no database at {arguments.db}; leave out --db to use the one of the settings")
+    if arguments.db is not None:
+        from harness.storage.sqlite.damaged_files import holds_a_cache
+
+        if not holds_a_cache(arguments.db):  # opening it would move it away, or add tables to it
+            raise InvalidInput(f"{arguments.db} is no database of this program, or is damaged; nothing was changed")
     settings = replace(load().settings, semantic=False)  # no vector is needed, so no embedder is called
     configure_logging("debug" if arguments.debug else settings.log_level)
     with App(settings, database=arguments.db) as app:
@@ -115,7 +120,8 @@ def _maintain() -> None:
             app.identity.require("admin")
         if arguments.clear:
             count = sum(table.total for table in cache.maintenance.stats())
-            if not arguments.yes and not _confirmed(f"Delete all {count:,} entries in {app.databases.place}?"):
+            question = f"Delete all {count:,} entries, and the library, in {app.databases.place}?"
+            if not arguments.yes and not _confirmed(question):
                 raise InvalidInput("nothing was deleted; answer y, or pass --yes")
             deleted = cache.maintenance.clear()
         elif arguments.expired:

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -448,6 +449,23 @@ def test_another_database_can_be_named(tmp_path: Path) -> None:
     assert missing.returncode == 2
     assert "no database at" in missing.stderr
     assert not (tmp_path / "missing.db").exists()
+
+
+@pytest.mark.parametrize("kind", ["text", "empty", "foreign"])
+def test_a_file_of_another_program_is_left_alone(tmp_path: Path, kind: str) -> None:
+    """Notes are not moved away as a damaged database, and no tables are added to another program's one."""
+    file = tmp_path / "notes.txt"
+    file.write_text("" if kind == "empty" else "my notes")
+    if kind == "foreign":
+        file.unlink()
+        with closing(sqlite3.connect(file)) as connection:
+            connection.execute("CREATE TABLE bookmarks (address TEXT)")
+    before = file.read_bytes()
+    ended = maintenance("--db", str(file))
+    assert ended.returncode == 2
+    assert "no database of this program" in ended.stderr
+    assert file.read_bytes() == before
+    assert [each.name for each in tmp_path.iterdir() if each.is_file()] == ["notes.txt"]
 
 
 def test_wrong_arguments_give_an_error_of_one_line() -> None:

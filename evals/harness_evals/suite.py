@@ -209,7 +209,7 @@ def compare(first: Log, second: Log) -> Comparison:
     """Compare two evaluations, task by task.
 
     Raises:
-        InvalidInput: no task was measured in both.
+        InvalidInput: no task was measured in both, or only one.
     """
     one, other = _scores(first, "total"), _scores(second, "total")
     common = sorted(one.keys() & other.keys())
@@ -217,6 +217,11 @@ def compare(first: Log, second: Log) -> Comparison:
         raise InvalidInput(f"{first.header.id} and {second.header.id} have no measured task in common")
     means = [{task: [_mean(scores[task])] for task in common} for scores in (one, other)]
     differences = paired_differences(*means)
+    if len(common) == 1:
+        raise InvalidInput(
+            f"{first.header.id} and {second.header.id} have one measured task in common, {common[0]} "
+            f"({differences[common[0]]:+.3f}); an interval needs two"
+        )
     values = list(differences.values())
     low, high = bootstrap_interval(values)
     up, down = sign_flip_p(values), sign_flip_p([-value for value in values])

@@ -5,11 +5,14 @@ import concurrent.futures
 import inspect
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Hashable
-from contextvars import copy_context
+from contextvars import ContextVar, copy_context
 from typing import Any, Generic, TypeVar
 
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
+
+_led: ContextVar[frozenset[Hashable]] = ContextVar("led", default=frozenset())
+"""Flights that this task works for: what it asks again must not wait for itself."""
 
 
 class _Flight:
@@ -37,13 +40,16 @@ class Flights(Generic[K]):
         """Return what `work()` returns, or raise what it raises, to all tasks of this loop that await `key` now.
 
         The task that began the work gets the result, the others a `copy` of it. When the last waiting task is
-        cancelled, the work is cancelled, too, unless it `goes_on`: then it ends by itself, or with the loop.
+        cancelled, the work is cancelled, too, unless it `goes_on`: then it ends by itself, or with the loop. An inner
+        call of the work for the same `key` works by itself.
         """
         place = (asyncio.get_running_loop(), key)
+        if (id(self), place) in _led.get():
+            return await work()
         flight = self._flights.get(place)
         mine = flight is None
         if flight is None:
-            flight = self._flights[place] = _Flight(asyncio.create_task(work()))
+            flight = self._flights[place] = _Flight(asyncio.create_task(self._lead(place, work)))
             flight.task.add_done_callback(lambda task: self._done(place, task))
         flight.waiting += 1
         try:
@@ -54,6 +60,10 @@ class Flights(Generic[K]):
             if not flight.waiting and not goes_on and not flight.task.done():
                 flight.task.cancel()
                 self._forget(place, flight.task)
+
+    async def _lead(self, place: tuple[asyncio.AbstractEventLoop, K], work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        _led.set(_led.get() | {(id(self), place)})  # of this task alone
+        return await work()
 
     def _done(self, place: tuple[asyncio.AbstractEventLoop, K], task: "asyncio.Task[Any]") -> None:
         self._forget(place, task)

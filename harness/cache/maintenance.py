@@ -12,6 +12,7 @@ from harness.core.keys import in_words, normalise
 from harness.core.tables import (
     ANSWERS,
     BY_MEANING,
+    BY_ORIGIN,
     COMPLETIONS,
     EVERY_TABLE,
     EVIDENCE,
@@ -63,9 +64,10 @@ class Maintenance(CachePart):
         return self._store.admin.size()
 
     def clear(self) -> dict[str, int]:
-        """Delete everything except the records of runs and audits; return how many rows of each table."""
-        deleted = {table: self._store.admin.clear(table, self._tenant) for table in (*ANSWERS, *MADE, UNANSWERED)}
-        return {table: deleted[table] for table in ANSWERS}
+        """Delete everything except the records of runs and audits, the library and vectors of agents, too; return how
+        many rows of each table.
+        """
+        return {table: self._store.admin.clear(table, self._tenant) for table in (*ANSWERS, *MADE, UNANSWERED)}
 
     def sweep(self) -> dict[str, int]:
         """Delete all expired rows; return how many of each table."""
@@ -153,18 +155,22 @@ class Maintenance(CachePart):
         """
         for table in tables:
             for entry in self._store.listings.scan(table, self._tenant):
-                if not _is_mark(table, entry.key):
+                if not is_mark(table, entry.key):
                     yield table, entry
 
-    def restore(self, table: str, entry: Entry) -> bool:
-        """Store an imported entry as it is, unless a newer one is here; return whether it was stored. Of knowledge, the
-        higher version is the newer one, and each web address has one document.
+    def origin(self, table: str, key: str) -> str:
+        """Return for whom a row was made; "" if it is the user's, or its table keeps no origins."""
+        return self._store.usage.origins(table, self._tenant, [key]).get(key, "") if table in BY_ORIGIN else ""
+
+    def restore(self, table: str, entry: Entry, origin: str = "") -> bool:
+        """Store an imported entry as it is, with its `origin`, unless a newer one is here; return whether it was
+        stored. Of knowledge, the higher version is the newer one, and each web address has one document.
 
         Raises:
             InvalidInput: entries of this table are not imported: access is granted, never imported.
             StoreError: the store cannot take it.
         """
-        if table not in MOVED or _is_mark(table, entry.key):
+        if table not in MOVED or is_mark(table, entry.key):
             raise InvalidInput(f"entries of {table} are not imported")
         from harness.core.abbreviations import find_abbreviations
 
@@ -172,6 +178,8 @@ class Maintenance(CachePart):
             return False
         teaches = tuple(find_abbreviations(taught_text_of_row(table, entry.payload)))
         self._store.rows.put(table, self._tenant, replace(entry, teaches=teaches))
+        if origin and table in BY_ORIGIN:
+            self._store.usage.mark_origin(table, self._tenant, entry.key, origin)
         return True
 
     def _is_superseded(self, table: str, entry: Entry) -> bool:
@@ -186,7 +194,8 @@ class Maintenance(CachePart):
         return present is not None and present.created_at >= entry.created_at
 
 
-def _is_mark(table: str, key: str) -> bool:
+def is_mark(table: str, key: str) -> bool:
+    """Return whether a row only says how far the library was filled."""
     return table == EVIDENCE and key in map(library_mark, READ)
 
 

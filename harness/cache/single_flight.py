@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from contextlib import ExitStack
+from contextvars import ContextVar
 from typing import Generic, TypeVar
 
 from harness.errors import StoreError
@@ -13,6 +14,9 @@ from harness.storage.forks import reset_in_child
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
+
+_led: ContextVar[frozenset[tuple[int, str]]] = ContextVar("led", default=frozenset())
+"""Flights that this context computes: a function that asks the same again must not wait for itself."""
 
 
 class SingleFlight(Generic[T]):
@@ -38,8 +42,12 @@ class SingleFlight(Generic[T]):
 
         One thread of each process takes the store's lock; it calls `find()` before `compute()`, because another process
         may have stored the value meanwhile. An exception of `compute` (or `find`) is raised in all threads that wait,
-        once. If the computing thread is interrupted, or its process dies, another takes over.
+        once. If the computing thread is interrupted, or its process dies, another takes over. If `compute` asks the
+        same again, that inner call computes by itself.
         """
+        if (id(self), name) in _led.get():
+            value = find()
+            return (compute(), True) if value is None else (value, False)
         while True:
             mine: Future[T] = Future()
             with self._lock:
@@ -54,6 +62,7 @@ class SingleFlight(Generic[T]):
     def _lead(
         self, name: str, flight: "Future[T]", find: Callable[[], T | None], compute: Callable[[], T]
     ) -> tuple[T, bool]:
+        led = _led.set(_led.get() | {(id(self), name)})
         try:
             with ExitStack() as stack:
                 self._take_lock(name, stack)
@@ -68,6 +77,7 @@ class SingleFlight(Generic[T]):
             flight.cancel()
             raise
         finally:
+            _led.reset(led)
             with self._lock:
                 self._flights.pop(name, None)
         flight.set_result(value)

@@ -14,7 +14,7 @@ from harness.chat.exchanges import MAX_MESSAGE, MAX_PRIOR, Exchange, MemoryMatch
 from harness.chat.lookups import MAX_LOOKED_UP, ChatServices, LookedUpText
 from harness.chat.prompt import Prompt, own_words, prompt_for
 from harness.core.text import clean
-from harness.errors import HarnessError, InvalidInput, ModelError
+from harness.errors import AccessDenied, HarnessError, InvalidInput, ModelError
 from harness.ports import NOTHING, Completion, LanguageModel, Message
 
 if TYPE_CHECKING:
@@ -172,6 +172,8 @@ class Chat:
         try:
             with _without_interrupts():
                 self.memory.writer.remember(exchange)
+        except AccessDenied as error:
+            return f"this exchange is not stored: {error}"
         except HarnessError as error:
             return f"this exchange is not stored yet: {error}"
         return ""

@@ -110,7 +110,7 @@ def seconds_of(timestamp: str) -> float:
     """
     try:
         time = datetime.fromisoformat(timestamp)
-        return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
+        return (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC).timestamp()  # a year that `iso` has
     except (ValueError, OverflowError) as error:
         raise InvalidInput(f"not an ISO 8601 time: {clean(timestamp, 50)!r}") from error
 

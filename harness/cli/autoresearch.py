@@ -95,6 +95,8 @@ def autoresearch(
     from harness.app import App
     from harness.settings.mode import Mode
 
+    if not runner.task_seconds:
+        raise InvalidInput("--task-seconds must be more than 0, such as 10m")
     with ProgressBars(quiet=session.quiet) as bars:
         bars("preparing", 0, 0)
         settings = settings_for(session.load().settings)

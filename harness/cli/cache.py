@@ -147,6 +147,7 @@ def clear(
       harness cache clear --kind tools --type job_search --user ada
     """
     from harness.cache import KINDS
+    from harness.cache.maintenance import is_mark
     from harness.cache.tool_cache import stored_by
 
     if select.kind == AUDITS:
@@ -166,7 +167,7 @@ def clear(
         )
         count = sum(map(len, selected.values()))
         if not as_json:
-            _print_selected([entry for entries in selected.values() for entry in entries])
+            _print_selected([entry for table in selected for entry in selected[table] if not is_mark(table, entry.key)])
         if dry_run or not count:
             deleted = dict.fromkeys(selected, 0)
         else:

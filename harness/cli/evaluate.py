@@ -46,7 +46,7 @@ class EvaluationOptions(Options):
     """Options of a new or resumed evaluation."""
 
     tasks: TasksOption = ""
-    repeat: Annotated[int, typer.Option("--repeat", metavar="N", help="Number of runs of each task.")] = 1
+    repeat: Annotated[int, typer.Option("--repeat", metavar="N", max=1_000, help="Number of runs of each task.")] = 1
     resume: Annotated[
         str | None,
         typer.Option(
@@ -99,6 +99,8 @@ def run(
     settings = suite.settings_for(session.load().settings, fresh=options.fresh)
     chosen, folder = chosen_tasks(listed_names(options.tasks), options.tasks_dir), settings.data_dir / suite.FOLDER
     if options.resume is not None:
+        if options.tasks or options.repeat != 1 or weights is not None or objective:
+            raise InvalidInput("a resumed evaluation keeps its tasks, runs, weights and objective; leave these out")
         path = suite.find_log(folder, options.resume)
         began_fresh = read_log(path).header.settings.get("research_cache") is False
         settings = suite.settings_for(settings, fresh=options.fresh or began_fresh)

@@ -170,6 +170,8 @@ def _compare_all(logs: "tuple[Log, Log]", *, as_json: bool) -> None:
     from harness_evals import suite
 
     found = suite.compare(*logs)
+    if logs[0].header.weights != logs[1].header.weights:
+        logger.warning("the two are scored with different weights; `harness eval score` scores each with the same ones")
     if as_json:
         from harness.server.api.experiments import comparison_response, measured
 
@@ -238,7 +240,9 @@ def show_scores(log: "Log", *, as_json: bool) -> None:
         typer.echo(f"not finished: continue with `{resume_command(log.header.id)}`")
 
 
-def _print_scores(found: "Summary", weights: "Mapping[str, float]", weighed: "Mapping[str, float] | None") -> None:
+def _print_scores(
+    found: "Summary", weights: "Mapping[str, float]", weighed: "Mapping[str, float] | None" = None
+) -> None:
     """Print the table of scores, objective and mean cost of a run; on a narrow terminal, only scorers with a weight, or
     only the totals.
     """

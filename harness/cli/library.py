@@ -190,8 +190,8 @@ def show(session: Session, url: UrlArgument, as_json: JsonOption = False) -> Non
 def forget(session: Session, url: UrlArgument, yes: YesOption = False) -> None:
     """Delete the passages of one source.
 
-    The cached pages and searches that contain them are deleted, too. `harness cache clear` deletes everything
-    that was read.
+    The cached pages and searches that contain them are deleted, too; knowledge stays. `harness cache clear` deletes
+    everything that was read. Exits with 1 if there is nothing to delete.
 
     \b
     Example:
@@ -200,10 +200,16 @@ def forget(session: Session, url: UrlArgument, yes: YesOption = False) -> None:
     with session.app({"offline": True}) as app:
         app.identity.require("admin")
         url = _address(url)
-        held = len(app.library.passages_of(url))
-        consent(f"delete {held:,} passages of {shorten(url, 100)}, and the cached answers with it?", yes=yes)
+        held = app.library.passages_of(url)
+        documents = {each.knowledge for each in held if each.knowledge}
+        count = sum(not each.knowledge for each in held)
+        consent(f"delete {count:,} passages of {shorten(url, 100)}, and the cached answers with it?", yes=yes)
         passages, answers = app.library.forget(url)
     session.note(f"{passages:,} passages and {answers:,} cached answers deleted")
+    for document in sorted(documents):
+        session.note(f"knowledge stays: `harness knowledge delete {document}` deletes it")
+    if not (passages or answers):
+        raise typer.Exit(ExitCode.NOTHING_FOUND)
 
 
 @commands.command()

@@ -47,8 +47,11 @@ def new(
     from harness_evals.freezing import freeze, report_again
     from harness_evals.tasks import load_tasks
 
+    from harness.research.run_names import run_named
+
     with session.app() as app:
-        frozen = freeze(app, from_run, to, name=name, nuggets=nugget or ())
+        run = run_named(app.store, app.identity.tenant, from_run)
+        frozen = freeze(app, run, to, name=name, nuggets=nugget or ())
         (task,) = load_tasks([frozen.task.stem], frozen.task.parent)
         session.note("researching it again without network ...")
         same = report_again(app.settings, task) == frozen.report

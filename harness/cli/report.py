@@ -1,10 +1,7 @@
 """Output of a research: the report, printed or written to a file, and a summary."""
 
-import os
-import stat
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -54,27 +51,13 @@ def show(saved: "SavedReport", now: float, options: "ReportOptions", about: Mapp
         typer.echo(content.decode(), nl=False)
         return
     try:
-        _write(output, content)
+        from harness.storage.files import replacing
+
+        with replacing(output) as file:
+            file.write(content)
     except OSError as error:
         again = f"the run is stored: harness show {saved.run} -o FILE" if saved.run else "choose another file"
         raise InvalidInput(f"cannot write {output}: {error.strerror or error}; {again}") from error
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write a file as a whole or not at all: a file that was there stays until the new one is complete, and gives it
-    its permissions. A device or a pipe is written to.
-    """
-    from harness.storage.files import replacing
-
-    old = path.stat() if path.exists() else None
-    if path.is_relative_to("/dev") or (old and not stat.S_ISREG(old.st_mode)):
-        with path.open("wb") as device:
-            device.write(content)
-        return
-    with replacing(Path(os.path.realpath(path))) as file:  # a symbolic link stays one
-        if old and hasattr(os, "fchmod"):
-            os.fchmod(file.fileno(), stat.S_IMODE(old.st_mode))
-        file.write(content)
 
 
 def decisions(decided: Sequence["DecidedQuestion"]) -> Iterator[str]:

@@ -140,9 +140,12 @@ def _researched(
     """Run a new research, or the rest of a stopped one."""
     if run.resume is None:
         return app.researcher(question=question, epoch=run.epoch, on_text=live).run(question, sections=run.sections)
+    from harness.research.run_names import run_named
+
     given = {name: value for name, value in flags.items() if value is not None}
+    stopped = run_named(app.store, app.identity.tenant, run.resume)
     return app.resume(
-        run.resume, given=given, epoch=run.epoch, sections=run.sections, serve_stale=run.stale_if_error, on_text=live
+        stopped, given=given, epoch=run.epoch, sections=run.sections, serve_stale=run.stale_if_error, on_text=live
     )
 
 

@@ -114,6 +114,7 @@ def export(
       harness cache export run.snapshot --run 20261122-101500-1a2b3c
       harness cache export --pairs mine.jsonl
     """
+    from harness.research.run_names import run_named
     from harness.storage.snapshots import write_snapshot
 
     if pairs is not None:
@@ -131,7 +132,7 @@ def export(
         raise InvalidInput(f"{file} exists; choose another name, or pass --force")
     with session.app() as app:
         cache = app.cache
-        record = cache.runs.get(run) if run is not None else None
+        record = None if run is None else cache.runs.get(run_named(app.store, app.identity.tenant, run))
         lines = _lines_of_run(cache, record) if record is not None else _all_lines(cache)
         kept = None if record is None else convert(record, RecordedRun)
         app.progress("writing", 0, 0)
@@ -142,13 +143,15 @@ def export(
 
 
 def _all_lines(cache: "Cache") -> "Iterator[SnapshotLine]":
+    from msgspec.structs import replace
+
     from harness.core.tables import MOVED
     from harness.storage.snapshots import line_of, line_of_audit
 
     yield from map(line_of_audit, cache.audits.all())
     for table, entry in cache.maintenance.entries(MOVED):
         try:
-            yield line_of(table, entry, used=True)
+            yield replace(line_of(table, entry, used=True), origin=cache.maintenance.origin(table, entry.key))
         except InvalidInput as error:
             log.warning("left out: %s", error)
 
@@ -224,6 +227,6 @@ def import_(
             if line.table == AUDITS:
                 added += cache.audits.restore(audit_of(line))
             elif not line.asked and line.created_at > 0:
-                added += cache.maintenance.restore(line.table, entry_of(line))
+                added += cache.maintenance.restore(line.table, entry_of(line), line.origin)
     text = f"added {added:,} of {len(lines):,} entries; the others exist already, or belong to a run"
     print_result({"file": str(file), "entries": len(lines), "added": added}, text, as_json=as_json)

@@ -49,6 +49,7 @@ def search_key(query: str, engine: str = DEFAULT_ENGINE, options: Mapping[str, A
     """
     text = normalise(query)
     if engine != DEFAULT_ENGINE or options:
+        _check_text(engine, "engine")
         text += "\0" + canonical_json({"engine": engine, "options": options or {}})
     return _hashed(text)
 
@@ -61,6 +62,7 @@ def research_key(task: str, task_type: str, fingerprint: str = "") -> str:
     Raises:
         InvalidInput: see `search_key`.
     """
+    _check_text(task_type, "task_type")
     text = f"{normalise(task)}|{task_type.lower()}"
     return _hashed(f"{text}\0{fingerprint}" if fingerprint else text)
 
@@ -180,6 +182,13 @@ def _key_of(value: object) -> str:
 def digest_of(value: object) -> str:
     """Return a short SHA-256 (16 hex digits) of a JSON-able value, independent of the order of mappings."""
     return sha256(canonical_json(value).encode()).hexdigest()[:16]
+
+
+def _check_text(value: object, name: str) -> None:
+    if not isinstance(value, str):
+        raise InvalidInput(f"{name} must be text, not {type(value).__name__}")
+    if value.encode(errors="ignore").decode() != value:
+        raise InvalidInput(f"{name} contains a lone surrogate (broken Unicode); retype or re-encode it")
 
 
 def canonical_json(value: object) -> str:

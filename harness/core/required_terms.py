@@ -16,8 +16,8 @@ _AROUND = ".,;:!?()[]{}\"'“”’"
 _WORD = re.compile(r"\w+")
 _SMALL = 10
 _NUMBER = re.compile(r"(?<![\w.])v?(\d[\d.,]*\d|\d)(?!\w)")
-_NUMBERED = re.compile(r"([^\W\d_][\w+#-]*)[ /-](?:version |v)?(\d[\d.]*)(?!\w)", re.IGNORECASE)
-"""A word and the number after it, as in "Python 3.12"."""
+_NUMBERED = re.compile(r"(?<![^\W\d_])([^\W\d_][\w+#-]{0,40})[ /-](?:version |v)?(\d[\d.]*)(?!\w)", re.IGNORECASE)
+"""A word and the number after it, as in "Python 3.12"; bounded, as its time would grow with the square of a word."""
 _VERSION = re.compile(r"\b(?:of|in|with|for|to|from|since|until|the) version (\d[\d.]*)(?!\w)", re.IGNORECASE)
 _YEAR = re.compile(r"(?<![\d.])(?:19|20)\d\d(?![\d.]*\d)")
 _UNNUMBERED = frozenset("a after an at before between by for from in of on or since than the to until".split())

@@ -28,6 +28,7 @@ WEIGHTS: Mapping[str, tuple[float, float]] = {
     "sentences_read": (1, 400),
     "first_sentence": (0, 1),
     "unlikely": (0, 1),
+    "unlikely_further": (0, 1),
     "unlikely_without": (0, 1),
     "repeated": (0, 1),
     "lacking_score": (0, 1),

@@ -185,7 +185,8 @@ def documents_in(table: str, entry: Entry) -> Iterator[ReadDocument]:
     elif table == PAGES and isinstance(value, dict):
         yield from _document(entry, {**value, "url": entry.text}, "url", "text", source="page", engine=entry.own.reader)
     elif table == KNOWLEDGE and isinstance(value, dict):
-        value = {**value, "url": value.get("source_url") or f"knowledge:{entry.key}"}
+        address = str(value.get("source_url") or "")
+        value = {**value, "url": address if 0 < len(address) <= MAX_URL_CHARS else f"knowledge:{entry.key}"}
         yield from _document(entry, value, "url", "content", source="knowledge", engine="")
 
 

@@ -1,6 +1,7 @@
 """The models that settings name."""
 
 import logging
+from collections import Counter
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -70,7 +71,8 @@ class Models:
             return main_embedder(self.settings)
         from harness.models.recorded_embedder import RecordedEmbedder
 
-        name = MiniLM.id if (run := self._replay.run) is None else run.embedder
+        made = Counter(line.embedder for line in self._replay.snapshot[1] if line.embedder)
+        name = run.embedder if (run := self._replay.run) else max(made, key=made.__getitem__, default=MiniLM.id)
         local: dict[str, Embedder] = {MiniLM.id: MiniLM()}
         if multilingual.is_installed():
             local |= {Multilingual.id: Multilingual(), UniversalEncoder.id: UniversalEncoder()}

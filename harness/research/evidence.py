@@ -37,7 +37,7 @@ from harness.ports import Reader, Vectors
 from harness.research.gathering import GatheredSource
 from harness.research.quotable_sentences import Sentence, promising_sentences
 from harness.research.relevance import MIN_SIMILARITY, MIN_WORDED_SIMILARITY, Wording
-from harness.research.rules import rules_of, version_of_rules
+from harness.research.rules import Weights, rules_of, version_of_rules
 from harness.research.scoring import ChunkSet
 from harness.research.sentence_reading import Answering, Missing, parts_by_vectors, read_sentences
 from harness.research.sentence_runs import runs_of
@@ -64,8 +64,8 @@ class Evidence(Struct, frozen=True):
     `similarity` is the cosine similarity of question and excerpt (0..1), `score` the ranking score. `lacks` are the
     years, versions and numbers of the question that its passage does not have; `relevance` (0..1) is how likely it
     answers, by reader and vectors; `None` without a reader. `part` is the place of the sub-question that it is
-    about, `of_part` (0..1) how likely it answers that one; it is `unlikely` if the reader says so. `disagrees` is
-    the number of a disagreement if it is one of its statements, else 0.
+    about, `of_part` (0..1) how likely it answers that one; `likelihood` (0..1) compares both with the likeliest
+    sentence. `disagrees` is the number of a disagreement if it is one of its statements, else 0.
     """
 
     sentences: tuple[str, ...]
@@ -81,7 +81,7 @@ class Evidence(Struct, frozen=True):
     disagrees: int = 0
     stems: frozenset[str] = frozenset()
     of_part: float = 0.0
-    unlikely: bool = False
+    likelihood: float = 1.0
 
 
 class Excerpt(Struct, frozen=True, array_like=True):
@@ -207,17 +207,30 @@ def find_evidence(
         ranked = _answers_first(ranked, [question for question, _ in questions], weight)
     ranked = [each for each in ranked if each.part in answered and _is_relevant(each, wanted, least)]
     chosen = select_diverse(
-        [each for each in ranked if not each.unlikely],
+        ranked,
         limit=writing.max_evidence,
         document=lambda evidence: evidence.source.url,
         per_document=writing.per_source,
         features=lambda evidence: set(evidence.stems - wanted.stems),  # every good excerpt shares the question's words
         max_overlap=MAX_OVERLAP,
     )
+    chosen = list(_likely(chosen, wanted, weights))
     absent = set(range(len(parts))) - {found.part for found in chosen}
     chosen += [max(about, key=lambda each: _merit(each, weight)) for part in absent if (about := _about(ranked, part))]
     by_text = {each.text: vector for each, vector in zip(likely, vectors, strict=True)}
     return [*_without_repeats(chosen, by_text, weights.repeated), *_disagreeing(ranked, questions, least)]
+
+
+def _likely(chosen: Iterable[Evidence], wanted: Wording, weights: Weights) -> Iterator[Evidence]:
+    """Yield the excerpts that are likely to answer: each further one about the same part has to be likelier, and one
+    without the question's rarest word, too.
+    """
+    earlier = Counter[int]()
+    for each in chosen:
+        least = weights.unlikely + weights.unlikely_further * earlier[each.part]
+        if each.likelihood >= (least if wanted.rarest & each.stems else max(least, weights.unlikely_without)):
+            yield each
+        earlier[each.part] += 1
 
 
 def _answers_first(ranked: Sequence[Evidence], questions: Sequence[str], weight: float) -> list[Evidence]:
@@ -371,7 +384,6 @@ def _excerpts(
                 - weights.lacking_score * bool(lacks)
                 - foreign * bool(first.source.language)
             )
-            share = weights.unlikely if chunk_set.wording.rarest & held else weights.unlikely_without
             best, of_part, likeliest, relevance = None, 0.0, run[0], answering.relevance
             if relevance is not None:
                 likeliest = max(run, key=relevance.__getitem__)
@@ -380,14 +392,18 @@ def _excerpts(
                     for each in (relevance, answering.of_part)
                 )
             part = answering.part[likeliest]
-            unlikely = (
-                best is not None and best < share * likeliest_of_all and of_part < share * likeliest_of_part[part]
-            )
+            likelihood = 1.0
+            if best is not None:
+                likelihood = max(_share(best, likeliest_of_all), _share(of_part, likeliest_of_part[part]))
             yield Evidence(
                 tuple(likely[i].text for i in run), first.source, document, chunk, first.position,
                 round(min(1.0, max(0.0, similarity)), 4), round(score, 4), lacks, best, part, 0, held, of_part,
-                unlikely,
+                likelihood,
             )  # fmt: skip
+
+
+def _share(part: float, whole: float) -> float:
+    return part / whole if whole else 0.0
 
 
 def _similarity(vectors: Vectors, question: Vectors) -> float:

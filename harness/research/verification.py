@@ -102,6 +102,8 @@ def read_report(content: bytes) -> SavedFile:
     if len(content) > MAX_REPORT_BYTES:
         raise InvalidInput(f"not a report: more than {MAX_REPORT_BYTES:,} bytes")
     begin = content[:20].lstrip().lower()
+    if begin.startswith(b"# "):
+        raise InvalidInput("this report does not name its run; save it with `harness show RUN -o FILE`")
     if begin.startswith(_NOT_COMPARED):
         raise InvalidInput(f"this file cannot be verified: {_VERIFIABLE}; write one with `harness show RUN -o FILE`")
     if begin.startswith((b"---", b"<!doctype")):

@@ -24,6 +24,7 @@ from msgspec.structs import replace
 from harness.core.audits import Audit, flaw
 from harness.core.entries import Entry
 from harness.core.freshness import NEVER
+from harness.core.origins import EVERY
 from harness.errors import InvalidInput, StoreError
 from harness.settings import RecordedRun
 from harness.storage.files import replacing
@@ -61,7 +62,7 @@ class SnapshotLine(Struct, frozen=True, omit_defaults=True):
     its own.
 
     `payload` is text, `embedding` base64 of float32, little-endian. `used_at` is when it was last used, where that is
-    told and is not when it was stored.
+    told and is not when it was stored. `origin` is for whom it was made, if not for the user.
     """
 
     table: str
@@ -75,6 +76,7 @@ class SnapshotLine(Struct, frozen=True, omit_defaults=True):
     embedding: str = ""
     embedder: str = ""
     used_at: float | None = None
+    origin: str = ""
 
 
 def line_of(table: str, entry: Entry, asked: str = "", *, used: bool = False) -> SnapshotLine:
@@ -243,4 +245,6 @@ def _line(encoded: bytes) -> SnapshotLine:
     entry = entry_of(line)
     if bool(entry.embedding) != bool(entry.embedder) or len(entry.embedding or b"") % 4:
         raise ValueError("its embedding is no vector")
+    if line.origin and line.origin not in EVERY:
+        raise ValueError(f"no such origin: {line.origin!r:.50}")
     return line

@@ -75,6 +75,20 @@ def test_of_many_threads_one_computes(store: SqliteStore) -> None:
     assert cache.usage.total() == {"live": 1, "exact": 7}
 
 
+def test_a_function_that_asks_the_same_again_computes(store: SqliteStore) -> None:
+    """A library may cache by itself; the outer call must not wait for the inner one, which waits for the outer one."""
+    cache = Cache(store)
+
+    def inner(query: str, max_results: int) -> object:
+        return results(f"inner {query}")
+
+    def outer(query: str, max_results: int) -> object:
+        return cache.searches.answer(query, inner).value
+
+    assert cache.searches.answer("q", outer).value == results("inner q")
+    assert cache.searches.answer("q", outer).how == "exact"
+
+
 def test_no_results_are_computed_once_too(store: SqliteStore) -> None:
     """Even if empty results are not remembered."""
     for negative_ttl in (600.0, 0.0):

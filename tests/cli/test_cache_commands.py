@@ -15,7 +15,7 @@ import search_cache
 from harness.app import App
 from harness.cache import KINDS
 from harness.cli.terminal import ExitCode
-from harness.core.tables import ANSWERS
+from harness.core.tables import ANSWERS, MADE, UNANSWERED
 from harness.settings.mode import Mode
 from tests.cli.program import Program
 
@@ -343,7 +343,7 @@ def test_yes_deletes(harness: Program) -> None:
     """Asked on standard error, or not at all."""
     put("one")
     ended = harness("cache", "clear", "--json", stdin="y\n")
-    assert ended.told["deleted"] == {**dict.fromkeys(ANSWERS, 0), "search_cache": 1}
+    assert ended.told["deleted"] == {**dict.fromkeys((*ANSWERS, *MADE, UNANSWERED), 0), "search_cache": 1}
     assert "Delete 1 entries" in ended.err
     put("one")
     assert harness("cache", "clear", "--yes").out == "  one\ndeleted 1 entries\n"

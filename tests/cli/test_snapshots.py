@@ -14,7 +14,10 @@ from typing import Any
 
 import pytest
 
+from harness import settings
+from harness.app import App
 from harness.errors import EngineUnavailable, SearchError
+from harness.settings.mode import Mode
 from harness.sources.from_settings import Sources
 from tests.cli.program import Program
 
@@ -244,6 +247,40 @@ def test_everything_is_exported_and_imported(harness: Program, fake: Any, tmp_pa
     copy = tmp_path / "copy.snapshot"
     harness("cache", "export", copy, *elsewhere)
     assert copy.read_bytes() == file.read_bytes()
+
+
+def test_origins_move_with_the_entries(harness: Program, notes: str, tmp_path: Path) -> None:
+    """Runs of evaluations do not become the user's own."""
+    harness("search", "retries", "-e", notes)
+    with App(settings.load({}).settings, Mode(origin="evaluation")) as app:
+        app.cache.searches.put("measured", [{"title": "a", "href": "https://a.org", "body": "b"}])
+    file = tmp_path / "all.snapshot"
+    assert harness("cache", "export", file).code == 0
+    elsewhere = ("--data-dir", str(tmp_path / "elsewhere"))
+    assert harness("cache", "import", file, *elsewhere).code == 0
+    for origin in ("own", "evaluation"):
+        here, there = (harness("history", "--origin", origin, "--json", *place).told for place in ((), elsewhere))
+        assert [each["title"] for each in there["items"]] == [each["title"] for each in here["items"]]
+        assert len(there["items"]) == 1
+
+
+def test_a_corpus_search_is_replayed_from_all(harness: Program, notes: str, tmp_path: Path) -> None:
+    """Its key has the embedder's name, which a snapshot of all entries shows by their vectors."""
+    first = harness("search", "retries backoff", "-e", notes)
+    file = tmp_path / "all.snapshot"
+    harness("cache", "export", file)
+    replayed = harness("search", "retries backoff", "-e", notes, "--replay", file)
+    assert (replayed.code, replayed.out) == (0, first.out)
+
+
+def test_the_last_run_is_exported_by_that_name(harness: Program, notes: str, tmp_path: Path) -> None:
+    """Or by the beginning of its id, as `show` takes it; a research is resumed by it, too."""
+    harness("research", QUESTION, "-e", notes)
+    (run,) = harness("cache", "runs", "--json").told["items"]
+    for number, name in enumerate(("last", run["id"][:12])):
+        file = tmp_path / f"{number}.snapshot"
+        assert harness("cache", "export", file, "--run", name).code == 0
+    assert harness("research", "--resume", "last").code == 0
 
 
 def test_what_an_imported_entry_teaches_counts(harness: Program, fake: Any, tmp_path: Path) -> None:

@@ -15,9 +15,10 @@ from harness.core.rules import RuleName
 from harness.errors import StoreError
 from harness.models.local.tokenizer import rarity
 from harness.research.context_builder import ShownSource, build_context, cached_context
-from harness.research.evidence import Evidence, cached_evidence, find_evidence
+from harness.research.evidence import Evidence, _likely, cached_evidence, find_evidence
 from harness.research.fingerprint import Code
 from harness.research.gathering import GatheredSource
+from harness.research.rules import rules_of
 from harness.research.scoring import ChunkSet
 from harness.settings import WritingSettings
 from harness.vector_cache import StoredChunk, VectorCache
@@ -314,6 +315,10 @@ APPLES = (
 )
 
 
+ALL = "unlikely: 0\nunlikely_further: 0\nunlikely_without: 0"
+"""Weights with which no excerpt is too unlikely to answer."""
+
+
 def test_the_reader_chooses_the_first_excerpt() -> None:
     """The sentence that it finds likeliest begins it; without the reader, or without weight, vectors decide."""
     one = GatheredSource("https://example.org/1", "", (APPLES,))
@@ -325,7 +330,8 @@ def test_the_reader_chooses_the_first_excerpt() -> None:
     found = find_evidence([one], held, WritingSettings(reading_weight=1.0), reader)
     assert found[0].sentences[0].startswith("Waiting doubles")
     assert set(reader.read) >= {found[0].sentences[0], without[0].sentences[0]}
-    unweighted = find_evidence([one], held, WritingSettings(reading_weight=0.0), DoublingReader())
+    writing = WritingSettings(reading_weight=0.0, rules={"weights": ALL})
+    unweighted = find_evidence([one], held, writing, DoublingReader())
     assert unweighted[0].sentences[0] == without[0].sentences[0]
 
 
@@ -337,15 +343,38 @@ def test_weights_decide_how_much_is_read_and_left_out() -> None:
 
     def found(**weights: float) -> tuple[int, list[str]]:
         reader = DoublingReader()
-        rules: dict[RuleName, str] = {"weights": "\n".join(f"{name}: {value}" for name, value in weights.items())}
-        chosen = find_evidence([one], held, WritingSettings(rules=rules if weights else {}), reader)
+        lines = dict(line.split(": ") for line in ALL.splitlines()) | weights
+        rules: dict[RuleName, str] = {"weights": "\n".join(f"{name}: {value}" for name, value in lines.items())}
+        chosen = find_evidence([one], held, WritingSettings(rules=rules), reader)
         return len(reader.read), [sentence for each in chosen for sentence in each.sentences]
 
     read, sentences = found()
-    assert (read, len(sentences)) == (4, 4)
+    assert (read, len(sentences)) == (4, 3)
     assert found(sentences_read=2)[0] == 2
-    assert len(found(unlikely=1)[1]) < len(sentences)
+    for weight in ("unlikely", "unlikely_further"):
+        assert len(found(**{weight: 1})[1]) < len(sentences), weight
     assert len(found(repeated=0)[1]) < len(sentences)
+
+
+def test_an_excerpt_without_the_rarest_word_has_to_be_likelier() -> None:
+    """It is more often about something else; each further one has to be likelier, too, for each part apart."""
+    held = chunk_set(MemoryStore(), WordEmbedder())
+    held.question = "backoff retries"
+    weights = rules_of({"weights": "unlikely: 0.1\nunlikely_further: 0.2\nunlikely_without: 0.4"}).weights
+    (found, *_) = find_evidence([GatheredSource("https://example.org/1", "", (APPLES,))], held, WritingSettings())
+    with_it = replace(found, stems=held.wording.rarest)
+    without = replace(found, stems=frozenset())
+    for shares, kept in (
+        ((0.1, 0.31, 0.51), 3),
+        ((0.1, 0.2, 0.51), 2),
+        ((0.0, 0.2, 0.4), 0),
+        ((1.0, 0.0, 0.0), 1),
+    ):
+        assert len(list(_likely([replace(with_it, likelihood=each) for each in shares], held.wording, weights))) == kept
+    assert not list(_likely([replace(without, likelihood=0.3)], held.wording, weights))
+    assert list(_likely([replace(without, likelihood=0.4)], held.wording, weights))
+    parts = [replace(with_it, likelihood=0.1, part=part) for part in (0, 1, 1)]
+    assert [each.part for each in _likely(parts, held.wording, weights)] == [0, 1]
 
 
 def test_replaced_weights_choose_again() -> None:
@@ -353,7 +382,7 @@ def test_replaced_weights_choose_again() -> None:
     one = GatheredSource("https://example.org/1", "", (APPLES,))
     held = chunk_set(MemoryStore(), WordEmbedder())
     held.question = "backoff retries"
-    replaced: Sequence[dict[RuleName, str]] = ({}, {"weights": "repeated: 0"}, {})
+    replaced: Sequence[dict[RuleName, str]] = ({"weights": ALL}, {}, {"weights": ALL})
     cache = Cache(MemoryStore())
     chosen = [
         cached_evidence([one], held, cache, WritingSettings(rules=rules), ttl=60.0, reader=DoublingReader())
@@ -423,7 +452,7 @@ def test_a_source_without_the_name_of_the_question_is_marked_and_less_likely() -
     """Unless most sources have the name: then it is the subject of all."""
     texts = ["In 2020 the retries of clients in Norway were many.", "Clients in this big town had very many retries."]
     sources = [GatheredSource(f"https://example.org/{number}", "", (text,)) for number, text in enumerate(texts)]
-    writing = WritingSettings(rules={"weights": "unlikely: 0\nunlikely_without: 0"})
+    writing = WritingSettings(rules={"weights": ALL})
     held = chunk_set(MemoryStore(), WordEmbedder())
     held.question = "how many retries of clients were there in Sweden"
     unnamed = find_evidence(sources, held, writing, WordReader(least=0.1))

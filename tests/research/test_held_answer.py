@@ -117,7 +117,7 @@ def test_a_passage_that_lacks_the_number_is_no_result(opened: Open) -> None:
 
 
 def test_passages_that_the_reader_did_not_read_are_no_results(opened: Open) -> None:
-    """Of 20 that are found it reads 12; the others have no relevance."""
+    """It reads 12 of the 20 that are found; the others have no relevance."""
     app = opened()
     hold(app)
     for number in range(held_answers.FOUND):

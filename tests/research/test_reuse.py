@@ -378,7 +378,7 @@ def test_one_search_shows_that_all_was_read(opened: Open) -> None:
 def test_searches_of_later_rounds_are_counted(opened: Open) -> None:
     """Never more searches go out than there were."""
     facts = FactEngine(more=3)
-    app = after_a_research(opened, facts, max_rounds=3)
+    app = after_a_research(opened, facts, max_rounds=3, enough_score=1.0, min_novelty=0.0)
     found = ask(app, FURTHER)
     live = [each for each in found.gathered.searches if each.answered_by != "cache"]
     assert len(make_plan(FURTHER).queries) < found.gathered.planned >= len(found.gathered.searches) > len(live)

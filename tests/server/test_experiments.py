@@ -399,8 +399,10 @@ def test_evaluations_with_one_common_task_are_shown(client: TestClient, evaluate
     first, second = evaluate({"a": 4, "b": 5}), evaluate({"a": 4, "c": 5}, now=1_790_100_000.0)
     payload = client.get("/api/experiments/compare", params={"first": first, "second": second}).json()
     assert payload["difference"] is None
-    assert "at least 2 tasks" in payload["message"]
-    assert "at least 2 tasks" in words(page(client, f"/experiments/compare?first={first}&second={second}"))
+    assert "have one measured task in common, a (+0.000)" in payload["message"]
+    assert "have one measured task in common" in words(
+        page(client, f"/experiments/compare?first={first}&second={second}")
+    )
 
 
 def test_a_damaged_file_hides_nothing_else(

@@ -106,7 +106,7 @@ def test_a_response_of_searxng_says_that_passages_answered(client: TestClient, e
 
 
 def test_the_html_leads_on_to_the_results_of_the_engines(client: TestClient, engine: Engine) -> None:
-    """From their first page on, without passages."""
+    """It is their first page, without passages."""
     page = client.get("/search", params={"q": QUESTION}).text
     assert engine.asked == []
     (address,) = html.fromstring(page).xpath("//nav/a[@class='next_page']/@href")

@@ -179,7 +179,7 @@ def test_the_html_has_links_to_the_pages_around_it(client: TestClient) -> None:
 
 @pytest.mark.parametrize(("size", "last"), [(30, 4), (99, 2), (100, 1)])
 def test_the_last_page_may_be_a_part(size: int, last: int) -> None:
-    """From far beyond it, the link leads there."""
+    """The link leads there from far beyond it."""
     earlier, _ = _around(SearxngQuery(q="rag", pageno=10**30), None, size)
     assert earlier.endswith(f"pageno={last}")
 

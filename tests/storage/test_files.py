@@ -1,6 +1,8 @@
 """A file is replaced whole or not at all."""
 
+import os
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -34,6 +36,31 @@ def test_a_missing_folder_is_an_error(tmp_path: Path) -> None:
     """It is raised before anything is written."""
     with pytest.raises(FileNotFoundError), replacing(tmp_path / "none" / "rule.json"):
         pytest.fail("there is nothing to write to")
+
+
+def test_a_link_stays_one_and_a_file_keeps_its_permissions(tmp_path: Path) -> None:
+    """The file behind the link has the new content."""
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_bytes(b"old")
+    target.chmod(0o640)
+    link.symlink_to(target)
+    with replacing(link) as file:
+        file.write(b"new")
+    assert link.is_symlink()
+    assert target.read_bytes() == b"new"
+    assert stat.S_IMODE(target.stat().st_mode) == 0o640
+
+
+def test_a_pipe_is_written_to(tmp_path: Path) -> None:
+    """A device likewise: neither is replaced by a file."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor() as pool:
+        read = pool.submit(pipe.read_bytes)
+        with replacing(pipe) as file:
+            file.write(b"new")
+        assert read.result() == b"new"
+    assert pipe.is_fifo()
 
 
 def test_a_private_file_is_for_its_owner_alone(tmp_path: Path) -> None:

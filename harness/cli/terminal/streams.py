@@ -1,5 +1,6 @@
 """Standard output and error without control characters, so that no text can act on the terminal."""
 
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -63,6 +64,7 @@ class GuardedStream:
 @contextmanager
 def guarded_streams() -> Iterator[None]:
     """Guard standard output and error until the end of the block."""
+    sys.stdout, sys.stderr = (each or open(os.devnull, "w") for each in (sys.stdout, sys.stderr))  # noqa: SIM115, PTH123 - one that the caller closed
     before = sys.stdout, sys.stderr
     for stream in before:
         if hasattr(stream, "reconfigure"):

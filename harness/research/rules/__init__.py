@@ -26,6 +26,7 @@ class Weights(Struct, frozen=True):
     sentences_read: int
     first_sentence: float
     unlikely: float
+    unlikely_further: float
     unlikely_without: float
     repeated: float
     lacking_score: float

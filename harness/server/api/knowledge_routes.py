@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query
 
 from harness.errors import NotFound
+from harness.knowledge.knowledge_checks import MAX_AGENT
 from harness.server.responses.history_responses import DeleteResponse, deleted_response
 from harness.server.responses.knowledge_responses import (
     DocumentsResponse,
@@ -24,7 +25,7 @@ def documents(
     app: RequestApp,
     limit: Annotated[int, Query(ge=1, le=1_000)] = 50,
     tag: Annotated[str, Query(max_length=100, description="Only documents with this tag.")] = "",
-    agent: Annotated[str, Query(max_length=100, description="Only documents by this agent.")] = "",
+    agent: Annotated[str, Query(max_length=MAX_AGENT, description="Only documents by this agent.")] = "",
 ) -> DocumentsResponse:
     """List documents, last updated first."""
     return documents_response(

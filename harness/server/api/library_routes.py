@@ -120,7 +120,10 @@ def passages(app: RequestApp, url: UrlQuery) -> PassagesResponse:
 def forget(app: RequestApp, url: UrlQuery) -> DeleteResponse:
     """Delete the passages of one source, and the cached pages and searches that contain them."""
     app.identity.require("admin")
-    return deleted_response(app.library.forget(url)[0], "passage")
+    passages, _ = app.library.forget(url)
+    if not passages and (kept := [each.knowledge for each in app.library.passages_of(url) if each.knowledge]):
+        raise InvalidInput(f"this is knowledge: DELETE /api/knowledge/{kept[0]} deletes it")
+    return deleted_response(passages, "passage")
 
 
 def _sites(host: str) -> tuple[str, ...]:

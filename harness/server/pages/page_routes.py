@@ -9,6 +9,7 @@ from fastapi.responses import RedirectResponse, Response
 from harness.core.freshness import is_expired
 from harness.core.keys import MAX_QUERY_CHARS
 from harness.errors import AccessDenied
+from harness.knowledge.knowledge_checks import MAX_AGENT
 from harness.server.api import knowledge_routes
 from harness.server.api.history_routes import HistoryFilters, IdPath, SourcePath
 from harness.server.auth import COOKIE
@@ -81,7 +82,7 @@ def knowledge(
     request: Request,
     app: RequestApp,
     tag: Annotated[str, Query(max_length=100)] = "",
-    agent: Annotated[str, Query(max_length=100)] = "",
+    agent: Annotated[str, Query(max_length=MAX_AGENT)] = "",
 ) -> Response:
     """List the documents."""
     found = app.knowledge.list(200, tags=[tag] if tag.strip() else None, agent=agent.strip() or None)

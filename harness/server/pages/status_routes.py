@@ -23,7 +23,7 @@ REMEMBERED_SECONDS = 60
 """Seconds for which findings are shown again before another request repeats the checks, which read every row."""
 
 HIDDEN = "shown on the server's machine only"
-OF_THE_MACHINE = ("disk", "database", "engine")
+OF_THE_MACHINE = ("disk", "database", "engine", "embedder", "languages")
 """Checks whose findings name folders or hosts."""
 
 

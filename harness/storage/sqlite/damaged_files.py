@@ -7,6 +7,7 @@ import tempfile
 from contextlib import closing, suppress
 from pathlib import Path
 
+from harness.core.tables import SEARCHES
 from harness.errors import MigrationError, StoreError
 from harness.storage.files import replacing
 from harness.storage.sqlite.migrations import is_current
@@ -32,6 +33,15 @@ def identity(path: Path) -> tuple[int, int]:
     except FileNotFoundError:
         return (0, 0)
     return (found.st_dev, found.st_ino)
+
+
+def holds_a_cache(path: Path) -> bool:
+    """Return whether the file is a SQLite database with the tables of this program; change nothing. Never raises."""
+    try:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+            return connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (SEARCHES,)).fetchone() is not None
+    except sqlite3.Error:
+        return False
 
 
 def is_of_unknown_version(path: Path) -> bool:

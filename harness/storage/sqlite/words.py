@@ -30,6 +30,7 @@ TITLE_WEIGHT = 2.0
 
 _DAMAGE = (sqlite3.Error, UnicodeDecodeError, TypeError, ValueError)
 """Errors of an index with damaged bytes; `sqlite3` raises the last three for damaged texts and numbers."""
+_UNCHECKED = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_BUSY}
 _UNQUOTABLE = {ord('"'): " ", 0: " "}
 _INDEXED = "CREATE TABLE IF NOT EXISTS indexed (name TEXT PRIMARY KEY, upto INTEGER, newest TEXT, rows INTEGER)"
 TOKENIZER = "porter unicode61 remove_diacritics 2 categories 'L* M* N* Co'"
@@ -79,7 +80,9 @@ class WordSearch:
             self.repair()
 
     def damage(self) -> str:
-        """Return why the index is unusable; "" if it is sound, or there is none. `repair` removes it."""
+        """Return why the index is unusable, "" if it is sound, there is none, or it is locked or only readable.
+        `repair` removes it.
+        """
         if self._path is None or not self._path.exists():
             return ""
         try:
@@ -88,7 +91,7 @@ class WordSearch:
                 for (name,) in _run(index, "SELECT name FROM indexed"):
                     _run(index, f"INSERT INTO {_checked(name)} ({_checked(name)}) VALUES ('integrity-check')")
         except _DAMAGE as error:
-            return str(error)
+            return "" if primary(error) in _UNCHECKED else str(error)
         return "; ".join(found)
 
     def _searched(self, table: str, tenant: str, expression: str, offset: int, limit: int) -> list[int]:
