@@ -4,8 +4,10 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from hashlib import sha256
+from itertools import islice
+from operator import itemgetter
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from msgspec import Struct
@@ -35,7 +37,11 @@ Event: TypeAlias = tuple[str, How, str, str, str]
 """One answer: for whom (see `RunOrigin`), how, the table, the engine, reader, model or tool, and the key of the row
 that answered; of a live call instead, why the cache did not answer ("" if that is not known).
 """
-_Detail: TypeAlias = tuple[str, ...]
+_Kind: TypeAlias = tuple[str, How, str, str]
+_KIND = itemgetter(0, 1, 2, 3)
+_LAST = itemgetter(1, 2, 4)
+NO_ROW = (*CALLED, "no results")
+"""Answers that no row gave."""
 _SOURCE, _ROW, _MISS = "source", "row", "miss"
 
 
@@ -147,15 +153,17 @@ class UsageCounts:
         """Store the counts so far. If the store refuses, they are lost, and no error is raised."""
         context = self._context
         taken = context.tally.take()
-        context.tallies.on_answers(Counter(how for _, how, *_ in taken))
+        kinds = Counter(map(_KIND, taken))
+        context.tallies.on_answers(_totals(kinds))
         if not context.policy.write:
             return
         add, day = context.store.usage.add, day_of(context.clock())
         try:
-            for origin in dict.fromkeys(event[0] for event in taken):
-                own = [event for event in taken if event[0] == origin]
-                add(context.tenant, day, Counter(how for _, how, *_ in own), origin=origin)
-                add(context.tenant, day, _details_of(own), origin=_detailed(origin))
+            for origin in dict.fromkeys(kind[0] for kind in kinds):
+                own = {kind: times for kind, times in kinds.items() if kind[0] == origin}
+                events = [event for event in taken if event[0] == origin] if len(own) < len(kinds) else taken
+                add(context.tenant, day, _totals(own), origin=origin)
+                add(context.tenant, day, _details_of(own, events), origin=_detailed(origin))
         except StoreError as error:
             log.debug("answers were not counted: %s", error)
 
@@ -204,22 +212,32 @@ def _detailed(origin: str) -> str:
     return f"{origin} detail"
 
 
-def _details_of(happened: Iterable[Event]) -> dict[str, int]:
-    """Return the details of answers as events to count."""
-    counted = Counter(_details(happened))
-    rows = Counter({each: times for each, times in counted.items() if each[0] == _ROW})
-    least = {each for each, _ in rows.most_common()[MOST_NOTED:]}
-    return {"\t".join(each): times for each, times in counted.items() if each not in least}
+def _totals(kinds: Mapping[_Kind, int]) -> Counter[str]:
+    """Return how often each outcome was."""
+    totals = Counter[str]()
+    for (_, how, *_), times in kinds.items():
+        totals[how] += times
+    return totals
 
 
-def _details(happened: Iterable[Event]) -> Iterator[_Detail]:
-    for _, how, table, source, last in happened:
+def _details_of(kinds: Mapping[_Kind, int], events: Sequence[Event]) -> dict[str, int]:
+    """Return the details of answers as events to count. It waits for a hit: equal ones are counted first."""
+    details = Counter[str]()
+    for (_, how, table, source), times in kinds.items():
         shown = "".join(each if each.isprintable() else " " for each in source[:MAX_DETAIL_CHARS])
-        yield (_SOURCE, table, shown, how)
+        details["\t".join((_SOURCE, table, shown, how))] += times
+    last = Counter(map(_LAST, events)).most_common()
+    for (how, _, reason), times in last:
         if how in CALLED:
-            yield (_MISS, last)
-        elif how != "no results" and last.isalnum() and len(last) <= MAX_DETAIL_CHARS:
-            yield (_ROW, table, last)
+            details["\t".join((_MISS, reason))] += times
+    rows = ((table, key, times) for (how, table, key), times in last if how not in NO_ROW and _can_be_noted(key))
+    for table, key, times in islice(rows, MOST_NOTED):
+        details["\t".join((_ROW, table, key))] += times
+    return details
+
+
+def _can_be_noted(key: str) -> bool:
+    return key.isalnum() and len(key) <= MAX_DETAIL_CHARS
 
 
 def day_of(at: float) -> str:
