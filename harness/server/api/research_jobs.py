@@ -92,14 +92,10 @@ class ResearchJobs:
         Raises:
             AccessDenied: a reader may not start researches.
             NotFound: there is no such run.
-            InvalidInput: it is finished.
             StoreCorrupt: its record cannot be read.
             TooManyRequests: the limit of running researches is reached, or this one is running.
         """
-        past = past_run(app.cache, run)
-        if past.state == "finished":
-            raise InvalidInput("this run is finished; its report is stored. Start a new research to ask again")
-        job = Job(run, past.question, app.identity.tenant, self._board)
+        job = Job(run, past_run(app.cache, run).question, app.identity.tenant, self._board)
         return self._start(app, job, lambda mine: mine.resume(run, progress=job.progress, on_round=job.on_round))
 
     def find(self, tenant: str, run: str) -> Job | None:

@@ -56,6 +56,7 @@ def enter(visit: Visitor, guarded: Guarded, who: str, path: str = "/") -> Page:
     page.get_by_label("Access token").fill(guarded.tokens[who])
     page.get_by_role("button", name="Log in").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("History")
+    page.wait_for_load_state()  # or the script that listens to keys may come after them
     if path != "/":
         page.goto(guarded.site.address + path)
     return page
