@@ -312,6 +312,7 @@ def test_the_first_difference_of_two_runs_is_shown(
 # Repeating ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_task_is_gathered_once_and_repeats_exactly(
     harness: Program, tasks_dir: Path, counting: Callable[..., CountingEngine]
 ) -> None:

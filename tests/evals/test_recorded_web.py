@@ -96,6 +96,7 @@ def test_a_web_that_does_not_exist_is_reported(tmp_path: Path) -> None:
         open_web(f"recorded:{tmp_path / 'none'}")
 
 
+@pytest.mark.slow
 def test_a_task_is_researched_without_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Search and pages come from the folder, and the app's own sources stay as they are."""
     monkeypatch.setattr(socket, "create_connection", lambda *_, **__: pytest.fail("a connection"))

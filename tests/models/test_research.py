@@ -121,6 +121,7 @@ def test_a_model_that_fails_leaves_a_report_of_excerpts(
     assert (resumed["model"], resumed["run"]) == ("scripted", run["id"])
 
 
+@pytest.mark.slow
 def test_a_silent_model_is_waited_for_once(
     harness: Program, notes: str, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -135,6 +136,7 @@ def test_a_silent_model_is_waited_for_once(
     assert len(endpoint.asked) == 1
 
 
+@pytest.mark.slow
 def test_a_slow_model_is_waited_for_once(
     harness: Program, notes: str, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:

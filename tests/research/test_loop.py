@@ -825,6 +825,7 @@ class Away(Model):
         return super().complete(messages, schema=schema)
 
 
+@pytest.mark.slow
 def test_a_resumed_run_is_written_within_the_same_tokens(caches: Any) -> None:
     """Tokens spent on planning before the stop are not spent again."""
 

@@ -198,6 +198,7 @@ def test_little_and_much_can_be_drawn(draw: Callable[[Look], bytes]) -> None:
     assert len(written) < 60
 
 
+@pytest.mark.slow
 def test_parallel_drawing_is_safe() -> None:
     """The same data gives the same bytes; matplotlib's settings are restored."""
     before, charted = dict(mpl.rcParams), list(product(DRAWN, (LOOKS[0], LOOKS[3])))
@@ -236,6 +237,7 @@ def test_the_smallest_parts_of_an_amount_are_drawn_together() -> None:
     assert "others" not in texts(charts.amounts([("21 Nov", {"a": 1})], "saved calls", Look()))
 
 
+@pytest.mark.slow
 def test_the_charts_of_saved_calls_and_of_the_library_are_served(client: TestClient, app: App) -> None:
     """By engine and by kind of source; 404 without data."""
     for address in ("/charts/saved.svg", "/charts/library.svg"):

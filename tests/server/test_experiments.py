@@ -231,6 +231,7 @@ def test_confirmations_are_shown(client: TestClient, experimented: str, settings
     assert client.get(link, headers=PAGES).status_code == 200
 
 
+@pytest.mark.slow
 def test_an_unconfirmed_state_says_what_tests_it(client: TestClient, experimented: str, settings: Settings) -> None:
     """With the command."""
     path = settings.data_dir / "autoresearch" / experimented / JOURNAL

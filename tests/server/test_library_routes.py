@@ -62,6 +62,7 @@ def document(text: str, url: str = "notes", **changes: Any) -> ReadDocument:
 # --- the API
 
 
+@pytest.mark.slow
 def test_each_passage_has_all_fields(client: TestClient, app: App) -> None:
     """A passage has source, time, engine, relevance and ranks."""
     before = time.time()
@@ -302,6 +303,7 @@ def pages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Sources, "reader", Pages({URL: READ}))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("pages")
 def test_a_page_is_read_into_the_library(client: TestClient, app: App) -> None:
     """It stays; a second reading adds nothing twice. The form leads to its passages."""

@@ -311,6 +311,7 @@ def test_the_number_of_running_researches_is_limited(slow: TestClient, engine: W
     assert ended(slow, begin(slow))["state"] == "finished"
 
 
+@pytest.mark.slow
 def test_a_research_is_stopped_and_resumed(slow: TestClient, engine: Waiting) -> None:
     """It stops at its next step, its record says so; resumed, it finishes."""
     begun = begin(slow)

@@ -35,6 +35,9 @@ def _write(file: Path, rows: list[dict[str, Any]]) -> None:
         lines.writelines(orjson.dumps(row) + b"\n" for row in rows)
 
 
+pytestmark = pytest.mark.slow  # the sources alone take three seconds
+
+
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of data, of the shapes that real ones have."""

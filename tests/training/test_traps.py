@@ -39,6 +39,7 @@ def test_no_pair_asks_the_same_words_twice(traps: list[Trap]) -> None:
     assert [trap for trap in traps if wording(trap.a) == wording(trap.b)] == []
 
 
+@pytest.mark.slow
 def test_no_pair_is_there_twice(traps: list[Trap]) -> None:
     """Neither in the same order nor reversed."""
     pairs = Counter(frozenset(map(wording, (trap.a, trap.b))) for trap in traps)
