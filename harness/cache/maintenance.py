@@ -158,9 +158,13 @@ class Maintenance(CachePart):
                 if not is_mark(table, entry.key):
                     yield table, entry
 
-    def origin(self, table: str, key: str) -> str:
-        """Return for whom a row was made; "" if it is the user's, or its table keeps no origins."""
-        return self._store.usage.origins(table, self._tenant, [key]).get(key, "") if table in BY_ORIGIN else ""
+    def origins(self, table: str) -> dict[str, str]:
+        """Return for whom the rows of a table were made, by key; the user's rows are left out."""
+        if table not in BY_ORIGIN:
+            return {}
+        rows = self._store.listings.stats(table, self._tenant, 0.0).total
+        keys = [row.key for row in self._store.listings.outlines(table, self._tenant, limit=rows)]
+        return self._store.usage.origins(table, self._tenant, keys)
 
     def restore(self, table: str, entry: Entry, origin: str = "") -> bool:
         """Store an imported entry as it is, with its `origin`, unless a newer one is here; return whether it was

@@ -220,8 +220,7 @@ class ScriptCache:
             raise InvalidInput("search_rounds is a number or a list, and novelty_scores a list of numbers")
         if not all(isinstance(each, (int, float)) for each in novelty_scores):
             raise InvalidInput("novelty_scores has one number for each round")
-        rounds = list(search_rounds) if isinstance(search_rounds, tuple) else search_rounds
-        research = ResearchContext(context, rounds, list(novelty_scores))
+        research = ResearchContext(context, search_rounds, list(novelty_scores))
         return self._cache().researches.put(task, task_type, research, ttl=ttl)
 
 

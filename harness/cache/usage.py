@@ -161,7 +161,8 @@ class UsageCounts:
         try:
             for origin in dict.fromkeys(kind[0] for kind in kinds):
                 own = {kind: times for kind, times in kinds.items() if kind[0] == origin}
-                events = [event for event in taken if event[0] == origin] if len(own) < len(kinds) else taken
+                # nearly always all of one origin, and then not looked at one by one
+                events = taken if len(own) == len(kinds) else [event for event in taken if event[0] == origin]
                 add(context.tenant, day, _totals(own), origin=origin)
                 add(context.tenant, day, _details_of(own, events), origin=_detailed(origin))
         except StoreError as error:

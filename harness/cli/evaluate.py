@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from harness_evals.judge import Judge
+    from harness_evals.tasks import Task
 
     from harness.settings import Settings
 
@@ -96,11 +97,11 @@ def run(
     from harness_evals.objective import Objective
 
     _ = Objective(objective)  # refused before anything runs
+    if options.resume is not None and (options.tasks or options.repeat != 1 or weights is not None or objective):
+        raise InvalidInput("a resumed evaluation keeps its tasks, runs, weights and objective; leave these out")
     settings = suite.settings_for(session.load().settings, fresh=options.fresh)
     chosen, folder = chosen_tasks(listed_names(options.tasks), options.tasks_dir), settings.data_dir / suite.FOLDER
     if options.resume is not None:
-        if options.tasks or options.repeat != 1 or weights is not None or objective:
-            raise InvalidInput("a resumed evaluation keeps its tasks, runs, weights and objective; leave these out")
         path = suite.find_log(folder, options.resume)
         began_fresh = read_log(path).header.settings.get("research_cache") is False
         settings = suite.settings_for(settings, fresh=options.fresh or began_fresh)
@@ -116,9 +117,7 @@ def run(
     opened = opened_executor(options.dask, options.workers, threads=threads)
     with ProgressBars(quiet=session.quiet) as bars, _judge(settings, judge) as grading, opened as (executor, at_once):
         session.note(f"evaluation {header.id}")
-        bare = [each for each in chosen if not (each.nuggets or each.gold or each.stream) and each.answerable]
-        if bare and not settings.model:
-            session.note("no language model is set (`model`), so the reports are excerpts")
+        _note_bare(session, chosen, settings)
         suite.run(
             header,
             done,
@@ -132,6 +131,13 @@ def run(
             on_outcome=lambda number, total: bars("tasks", number, total),
         )
     show_scores(read_log(path), as_json=as_json)
+
+
+def _note_bare(session: Session, chosen: "Sequence[Task]", settings: "Settings") -> None:
+    """Say that tasks without anything to score have reports of excerpts, if no language model is set."""
+    bare = [each for each in chosen if not (each.nuggets or each.gold or each.stream) and each.answerable]
+    if bare and not settings.model:
+        session.note("no language model is set (`model`), so the reports are excerpts")
 
 
 @with_session

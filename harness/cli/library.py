@@ -239,7 +239,7 @@ def _documents(app: "App", source: str) -> "Iterator[ReadDocument]":
         InvalidInput: there is no such file or folder, or it has no readable text.
         PageError: the page cannot be read.
     """
-    from harness.core.keys import is_url
+    from harness.core.keys import canonical_url, is_url
     from harness.library import ReadDocument
 
     if is_url(source):
@@ -257,14 +257,16 @@ def _documents(app: "App", source: str) -> "Iterator[ReadDocument]":
     for part in files.parts():
         try:
             # neighbouring lines of a file may be of one source
-            for href, group in groupby(files.read(part), lambda document: document.href):
+            for url, group in groupby(files.read(part), lambda document: canonical_url(document.href)):
                 documents = list(group)
-                if href in seen:
-                    log.warning("%s: a second text of %s is left out; put its lines next to each other", part, href)
+                if url in seen:
+                    log.warning(
+                        "%s: a second text of %s is left out; put its lines next to each other", part, documents[0].href
+                    )
                     continue
-                seen.add(href)
+                seen.add(url)
                 yield ReadDocument(
-                    url=href,
+                    url=url,
                     title=documents[0].title,
                     text="\n\n".join(each.text for each in documents),
                     source="file",

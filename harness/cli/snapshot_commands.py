@@ -149,11 +149,13 @@ def _all_lines(cache: "Cache") -> "Iterator[SnapshotLine]":
     from harness.storage.snapshots import line_of, line_of_audit
 
     yield from map(line_of_audit, cache.audits.all())
-    for table, entry in cache.maintenance.entries(MOVED):
-        try:
-            yield replace(line_of(table, entry, used=True), origin=cache.maintenance.origin(table, entry.key))
-        except InvalidInput as error:
-            log.warning("left out: %s", error)
+    for table in MOVED:
+        origins = cache.maintenance.origins(table)
+        for _, entry in cache.maintenance.entries((table,)):
+            try:
+                yield replace(line_of(table, entry, used=True), origin=origins.get(entry.key, ""))
+            except InvalidInput as error:
+                log.warning("left out: %s", error)
 
 
 def _lines_of_run(cache: "Cache", record: dict[str, Any]) -> "Iterator[SnapshotLine]":

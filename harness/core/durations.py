@@ -26,13 +26,13 @@ def seconds_in(text: str, *, bare: str = "") -> float:
         InvalidInput: not a duration, or longer than a century.
     """
     found = _DURATION.fullmatch(text[:40].strip().lower())
-    seconds = float(found[1]) * UNITS.get(found[2] or bare, 0.0) if found else MAX_TTL + 1
-    if found and not found[2] and not bare and float(found[1]):
-        raise InvalidInput(f"{found[1]} names no unit; write {found[1]}h for hours or {found[1]}d for days")
-    if found and seconds > MAX_TTL:
-        raise InvalidInput(f"a duration is at most a century (100y), not {text[:40].strip()}")
     if not found:
         raise InvalidInput(f"a duration is a number with s, m, h, d, w or y, such as 15m, 24h or 7d, not {text[:40]!r}")
+    seconds = float(found[1]) * UNITS.get(found[2] or bare, 0.0)
+    if not found[2] and not bare and float(found[1]):
+        raise InvalidInput(f"{found[1]} names no unit; write {found[1]}h for hours or {found[1]}d for days")
+    if seconds > MAX_TTL:
+        raise InvalidInput(f"a duration is at most a century (100y), not {text[:40].strip()}")
     return seconds
 
 

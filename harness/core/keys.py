@@ -187,8 +187,10 @@ def digest_of(value: object) -> str:
 def _check_text(value: object, name: str) -> None:
     if not isinstance(value, str):
         raise InvalidInput(f"{name} must be text, not {type(value).__name__}")
-    if value.encode(errors="ignore").decode() != value:
-        raise InvalidInput(f"{name} contains a lone surrogate (broken Unicode); retype or re-encode it")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise InvalidInput(f"{name} contains a lone surrogate (broken Unicode); retype or re-encode it") from None
 
 
 def canonical_json(value: object) -> str:

@@ -168,8 +168,8 @@ class Library:
         """
         pages = [(row.key, addresses_of(row)) for row in self.store.listings.scan(PAGES, self.tenant)]
         address = canonical_url(url)
-        redirected = [each for each in pages if address in each[1]]
-        addresses = {address}.union(*(each for _, each in redirected))
+        found = [each for each in pages if address in each[1]]
+        addresses = {address}.union(*(each for _, each in found))
         passages = sum(
             self.store.rows.replace(LIBRARY, self.tenant, (), instead_of={"url": each, "source": source})
             for each in sorted({url, *addresses})  # passages of earlier versions may have the URL as it was given
@@ -182,4 +182,4 @@ class Library:
             if any(document.url in addresses for document in documents_in(SEARCHES, row))
         ]
         answers = self.store.rows.delete(SEARCHES, self.tenant, searches)
-        return passages, answers + self.store.rows.delete(PAGES, self.tenant, [key for key, _ in redirected])
+        return passages, answers + self.store.rows.delete(PAGES, self.tenant, [key for key, _ in found])

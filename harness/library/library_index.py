@@ -13,7 +13,6 @@ from msgspec.structs import replace
 from harness.core.chunking import embedded_text
 from harness.core.entries import Entry, Outline
 from harness.core.freshness import DAY, HOUR, NEVER
-from harness.core.keys import canonical_url
 from harness.core.tables import EVIDENCE, LIBRARY, READ, EvidenceColumns, library_mark
 from harness.errors import EmbeddingError
 from harness.library.held_passages import ReadDocument, documents_in, rows_of
@@ -92,7 +91,7 @@ class LibraryIndex:
         Raises:
             StoreError: the store cannot be written.
         """
-        return self._add(replace(document, url=canonical_url(document.url)), time.monotonic() + seconds)
+        return self._add(document, time.monotonic() + seconds)
 
     def embed(self, progress: Progress = silent) -> int:
         """Embed every passage without a vector of the present embedder; return how many.

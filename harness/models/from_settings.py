@@ -1,7 +1,6 @@
 """The models that settings name."""
 
 import logging
-from collections import Counter
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -60,7 +59,7 @@ class Models:
     @cached_property
     def embedder(self) -> Embedder:
         """The embedder that the settings name (see `main_embedder`); it loads its weights at the first text. A replay
-        uses the recorded embedder's name, if it was not the local one.
+        uses the name of the embedder that made its vectors, if that is not a local one.
 
         Raises:
             InvalidInput: see `main_embedder`.
@@ -71,8 +70,7 @@ class Models:
             return main_embedder(self.settings)
         from harness.models.recorded_embedder import RecordedEmbedder
 
-        made = Counter(line.embedder for line in self._replay.snapshot[1] if line.embedder)
-        name = run.embedder if (run := self._replay.run) else max(made, key=made.__getitem__, default=MiniLM.id)
+        name = self._replay.embedder or MiniLM.id
         local: dict[str, Embedder] = {MiniLM.id: MiniLM()}
         if multilingual.is_installed():
             local |= {Multilingual.id: Multilingual(), UniversalEncoder.id: UniversalEncoder()}

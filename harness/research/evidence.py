@@ -8,7 +8,6 @@ import logging
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from itertools import groupby
 
 from msgspec import Struct
@@ -20,26 +19,18 @@ from harness.core.disagreement import Said, disagreements
 from harness.core.foreign_text import foreign_language
 from harness.core.multilingual_vectors import knows
 from harness.core.openings import opening_factor
-from harness.core.place_names import has_form, names_asked
 from harness.core.question_language import question_language
 from harness.core.rank_fusion import select_diverse
-from harness.core.required_terms import (
-    all_numbers,
-    lacking,
-    lacking_names,
-    lacking_things,
-    named_things,
-    required_names,
-    required_terms,
-)
+from harness.core.required_terms import all_numbers
 from harness.errors import ReaderError
 from harness.ports import Reader, Vectors
 from harness.research.gathering import GatheredSource
+from harness.research.missing_terms import Missing, missing_terms
 from harness.research.quotable_sentences import Sentence, promising_sentences
 from harness.research.relevance import MIN_SIMILARITY, MIN_WORDED_SIMILARITY, Wording
 from harness.research.rules import Weights, rules_of, version_of_rules
 from harness.research.scoring import ChunkSet
-from harness.research.sentence_reading import Answering, Missing, parts_by_vectors, read_sentences
+from harness.research.sentence_reading import Answering, parts_by_vectors, read_sentences
 from harness.research.sentence_runs import runs_of
 from harness.settings import WritingSettings
 
@@ -47,9 +38,6 @@ MAX_OVERLAP = 0.5
 """Two excerpts are duplicates if they share more than this share of the shorter one's words, the question's words
 aside.
 """
-
-NAMES_AS_WRITTEN = frozenset(("", "en", "es", "fr", "it", "nl", "pt"))
-"""Languages in which a capital letter within a sentence begins a name, and names are not inflected."""
 
 UNREAD = "%s; until then a research does not check whether its sources answer the question"
 """Warning where the reader does not work."""
@@ -188,7 +176,7 @@ def find_evidence(
     whole = (chunk_set.question, chunk_set.question_vector)
     questions = [(part, vectors[len(titles) + place]) for place, part in enumerate(parts)] or [whole]
     vectors, least = vectors[len(titles) + len(parts) :], math.inf
-    missing = _missing(likely, chunk_set.question)
+    missing = missing_terms(likely, chunk_set.question)
     answering, answered = Answering(None, parts_by_vectors(vectors, questions)), set(range(len(questions)))
     if reader is not None:
         read = [*questions, whole] if parts else questions
@@ -313,34 +301,6 @@ def _is_repeat(text: str, quoted: Sequence[str], vectors: Mapping[str, Vectors],
         text == other or (float(vectors[text] @ vectors[other]) >= repeated and numbers == all_numbers(other))
         for other in quoted
     )
-
-
-def _missing(likely: Sequence[Sentence], question: str) -> Missing:
-    """Return, for each place, the years, versions and numbers of the question that its chunk lacks, and the names that
-    its whole source lacks: a text seldom repeats the name of its subject. A name that most sources have is the subject
-    of all. A thing that no source is about ("the Halden tunnel") is missing everywhere.
-    """
-    terms, sources = required_terms(question), {each.source for each in likely}
-    texts = {each: "\n".join((each.title, *each.texts)) for each in sources}
-    lacks_names = _lacks_names(question)
-    absent = {each: lacks_names(text) for each, text in texts.items()}
-    nowhere = lacking_things(named_things(question), list(texts.values()))
-    often = Counter(name for lacks in absent.values() for name in lacks)
-    found: dict[tuple[str, int], tuple[str, ...]] = {}
-    for each in likely:
-        if each.place not in found:
-            rare = tuple(name for name in absent[each.source] if 2 * often[name] >= len(sources))
-            found[each.place] = lacking(terms, f"{each.source.title}\n{each.chunk.text}") + rare + nowhere
-    return found
-
-
-def _lacks_names(question: str) -> Callable[[str], tuple[str, ...]]:
-    """Return a function that gives the names of the question that a text lacks, as far as its language shows names."""
-    language = question_language(question)
-    if language in NAMES_AS_WRITTEN:
-        return partial(lacking_names, required_names(question))
-    asked = names_asked(question, language)
-    return lambda text: tuple(name for name, forms in asked.items() if not has_form(text, forms, language))
 
 
 def _is_relevant(evidence: Evidence, wanted: Wording, least: float) -> bool:

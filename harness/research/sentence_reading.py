@@ -1,20 +1,17 @@
 """Reading of sentences: how likely each answers a question, by reader and vectors."""
 
-from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Sequence
 
 from msgspec import Struct
 
 from harness.core.foreign_text import foreign_language, is_english
 from harness.core.multilingual_vectors import SCALE, knows
 from harness.ports import Reader, Vectors
+from harness.research.missing_terms import Missing
 from harness.research.quotable_sentences import Sentence
 from harness.research.relevance import promise
 from harness.research.rules import Weights
 from harness.research.scoring import ChunkSet
-
-Missing: TypeAlias = Mapping[tuple[str, int], tuple[str, ...]]
-"""Terms and names of the question that each place (document, index of the chunk) lacks."""
 
 
 class Answering(Struct, frozen=True):

@@ -1,5 +1,6 @@
 """The databases that settings name, and the snapshot that is replayed: each opened at its first use, once."""
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,14 @@ class Replay:
     def run(self) -> "RecordedRun | None":
         """The run that the snapshot holds, if it holds one."""
         return self.snapshot[0].run
+
+    @property
+    def embedder(self) -> str:
+        """Id of the embedder that made its vectors: that of its run, else of most entries; "" if there are none."""
+        if self.run is not None:
+            return self.run.embedder
+        made = Counter(line.embedder for line in self.snapshot[1] if line.embedder)
+        return made.most_common(1)[0][0] if made else ""
 
 
 class Databases:

@@ -288,7 +288,7 @@ class StoreContract(ListingContract, AuditContract, WordContract):
         """The same for an empty scope."""
         assert ask(store, vector_of("k")) == []
         store.rows.put(SEARCHES, TENANT, embedded("k"))
-        assert ask(store, vector_of("k"), scope=("nobody", "{}")) == []
+        assert ask(store, vector_of("k"), scope=("unknown", "{}")) == []
 
     @each_table
     def test_a_tenant_finds_only_its_own_rows_by_vector(self, store: Store, table: str) -> None:
@@ -443,7 +443,7 @@ class StoreContract(ListingContract, AuditContract, WordContract):
         store.rows.put(SEARCHES, "bob", an_entry("bob's"))
         store.rows.put(RESEARCH, "ann", an_entry("research", RESEARCH))
         assert [entry.key for entry in store.listings.scan(SEARCHES, "ann")] == ["ann's"]
-        assert list(store.listings.scan(SEARCHES, "nobody")) == []
+        assert list(store.listings.scan(SEARCHES, "unknown")) == []
 
     def test_a_row_that_was_written_again_is_the_newest(self, store: Store) -> None:
         """A scan shows it last, and once."""
@@ -598,7 +598,7 @@ class StoreContract(ListingContract, AuditContract, WordContract):
             store.listings.find(SEARCHES, TENANT, where)
         assert store.rows.get(SEARCHES, TENANT, "k") is not None
 
-    def test_nobody_sees_a_half_replaced_set(self, store: Store) -> None:
+    def test_no_thread_sees_a_half_replaced_set(self, store: Store) -> None:
         """While one thread replaces five rows again and again, the others always see five of one kind."""
         sets = [[an_entry(f"{name}{at}", text=name) for at in range(5)] for name in ("odd", "even")]
         store.rows.replace(SEARCHES, TENANT, sets[0], instead_of={"engine": "ddgs"})
@@ -1134,7 +1134,7 @@ class StoreContract(ListingContract, AuditContract, WordContract):
         assert keys_near(store, vector_of("k"), tenant="bob") == ["k"]
         store.rows.put(SEARCHES, "ann", an_entry("k"))
         assert store.admin.tenants() == ["ann", "bob"]
-        assert store.admin.forget("nobody") == 0
+        assert store.admin.forget("unknown") == 0
 
     def test_forgetting_a_user_keeps_the_rows(self, store: Store) -> None:
         """Tokens are deleted; rows have no user any more. Other users and tenants keep theirs."""

@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from harness.core.text import printable
@@ -64,8 +65,7 @@ class GuardedStream:
 @contextmanager
 def guarded_streams() -> Iterator[None]:
     """Guard standard output and error until the end of the block."""
-    sys.stdout, sys.stderr = (each or open(os.devnull, "w") for each in (sys.stdout, sys.stderr))  # noqa: SIM115, PTH123 - one that the caller closed
-    before = sys.stdout, sys.stderr
+    before = sys.stdout, sys.stderr = _opened(sys.stdout), _opened(sys.stderr)
     for stream in before:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # show the rest if the terminal cannot show a character
@@ -74,6 +74,11 @@ def guarded_streams() -> Iterator[None]:
         yield
     finally:
         sys.stdout, sys.stderr = before
+
+
+def _opened(stream: TextIO | None) -> TextIO:
+    """Return the stream, or the null device: Python has none for a stream that the caller closed (`>&-`)."""
+    return stream or Path(os.devnull).open("w", encoding="utf-8")  # it stays open until the program ends
 
 
 def unguarded(stream: TextIO) -> TextIO:

@@ -34,11 +34,8 @@ class SqliteRows:
                 row = handle.execute(declared.select, (tenant, key)).fetchone()
             finally:
                 handle.busy = False
-        except (
-            AttributeError,
-            UnicodeEncodeError,
-            sqlite3.Error,
-        ):  # slow path: opens, classifies errors, replaces a damaged file
+        except (AttributeError, UnicodeEncodeError, sqlite3.Error):
+            # the slow path opens, classifies errors, and replaces a damaged file
             row = self._connections.fetch_one(declared.select, (tenant, key))
         if row is None:
             return None
