@@ -9,6 +9,7 @@ from harness.storage.postgres.dialect import POSTGRES_TABLES, text_of
 from harness.storage.postgres.row_codec import vector_text
 from harness.storage.postgres.statements import PostgresStatements
 from harness.storage.postgres.vectors import HnswIndexes
+from harness.storage.postgres.word_search import FUNCTION, tsqueries
 from harness.storage.tables import ABBREVIATIONS
 
 
@@ -21,14 +22,15 @@ class PostgresNearest:
 
     def by_words(self, table: str, tenant: str, terms: Sequence[str], *, k: int, now: float) -> list[Entry]:
         """See `Nearest.by_words`."""
-        declared = POSTGRES_TABLES[table]
-        wanted = " | ".join(f"'{word}'" for term in terms if (word := _lexeme(term)))
-        if not wanted or k <= 0:
+        queries = tsqueries(terms)
+        if not queries or k <= 0:
             return []
-        matching = f"words @@ to_tsquery('english', $2) AND {declared.fresh(3)}"
-        order = "ORDER BY ts_rank_cd(words, to_tsquery('english', $2)) DESC, seq LIMIT $5"
-        sql = f"{declared.select_whole} WHERE {declared.mine} AND {matching} {order}"
-        rows = self._statements.fetch_all(tenant, sql, wanted, now, latest_creation(now), k)
+        found = f"{FUNCTION}($2::text[], $3, $4, $5) WITH ORDINALITY AS found (matching, place)"
+        declared = POSTGRES_TABLES[table]
+        sql = f"{declared.select_whole} JOIN {found} ON {declared.column('key')} = matching "
+        rows = self._statements.fetch_all(
+            tenant, f"{sql} WHERE {declared.mine} ORDER BY place", queries, now, latest_creation(now), k
+        )
         return self._statements.entries(table, rows)
 
     def scopes(self, table: str, tenant: str, embedder: str) -> list[tuple[str, ...]]:
@@ -63,8 +65,3 @@ class PostgresNearest:
         sql = f"SELECT written, meaning FROM {ABBREVIATIONS} WHERE tenant = $1 AND short = ANY ($2::text[])"
         rows = self._statements.fetch_all(tenant, sql, [short.casefold() for short in shorts]) if shorts else []
         return [(text_of(short), text_of(long)) for short, long in rows]
-
-
-def _lexeme(term: str) -> str:
-    """Return a term that can stand between the quotes of a query: without quotes, escapes and NUL characters."""
-    return "".join(" " if char in "'\\\0" else char for char in term).strip()

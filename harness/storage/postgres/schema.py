@@ -16,6 +16,7 @@ from msgspec import Struct
 from harness.core.search_words import indexed_texts
 from harness.core.tables import LIBRARY
 from harness.errors import MigrationError, StoreCorrupt
+from harness.storage.postgres import word_search
 from harness.storage.postgres.dialect import POSTGRES_TABLES, TENANTS, USERS
 from harness.storage.postgres.table_schema import (
     CHECKSUM_COLUMNS,
@@ -33,6 +34,7 @@ OWN_SCHEMA = "options=-csearch_path%3Dharness,public"
 """In the address of a database, this makes the tables in the schema `harness`; `public` is where pgvector is."""
 _BATCH = 1_000
 """Rows that a migration reads at once."""
+_FUNCTION = f"{word_search.FUNCTION}({word_search.ARGUMENTS})"
 _LOCK = 0x6861726E657373
 """Number of the advisory lock for migrations: "harness" in ASCII."""
 
@@ -203,6 +205,7 @@ MIGRATIONS = (
         _write_words,
     ),
     PostgresMigration("0010-beginnings-of-turkish-words", (), _write_words),
+    PostgresMigration("0011-words-through-the-index", (), word_search.make_function),
 )
 
 
@@ -323,12 +326,12 @@ def step_down(connection: Any) -> None:
 
 
 def _role_may(connection: Any) -> bool:
-    """Say whether the role is there, and may use the tables."""
+    """Say whether the role is there, and may use the tables and the function."""
     may = (
-        "SELECT to_regrole($1) IS NOT NULL AND bool_and(has_table_privilege(to_regrole($1), name, 'INSERT')) "
-        "FROM unnest($2::text[]) AS name"
+        "SELECT to_regrole($1) IS NOT NULL AND has_function_privilege(to_regrole($1), $3, 'EXECUTE') "
+        "AND bool_and(has_table_privilege(to_regrole($1), name, 'INSERT')) FROM unnest($2::text[]) AS name"
     )
-    return bool(connection.execute(may, (ROLE, list(TENANT_COLUMNS))).fetchone()[0])
+    return bool(connection.execute(may, (ROLE, list(TENANT_COLUMNS), _FUNCTION)).fetchone()[0])
 
 
 def _make_role(connection: Any) -> None:
@@ -341,6 +344,7 @@ def _make_role(connection: Any) -> None:
     try:
         connection.execute(f"GRANT SELECT, INSERT, UPDATE, DELETE ON {tables} TO {ROLE}")
         connection.execute(f"GRANT SELECT ON {RECORD} TO {ROLE}")
+        connection.execute(f"GRANT EXECUTE ON FUNCTION {_FUNCTION} TO {ROLE}")
         schema = connection.execute("SELECT quote_ident(current_schema())").fetchone()[0]
         connection.execute(f"GRANT USAGE ON SCHEMA {schema} TO {ROLE}")
     finally:

@@ -8,12 +8,14 @@ import psycopg
 import pytest
 from psycopg import Connection, Cursor, RawCursor
 
+from harness.core.tables import LIBRARY
 from harness.errors import MigrationError, StoreError
 from harness.storage.postgres.schema import TENANT_COLUMNS, step_down
 from harness.storage.postgres.store import PostgresStore
 from tests.storage.entries import SEARCHES, an_entry
 from tests.storage.postgres.places import ORDINARY, a_database, address, filled, make_user, run
 from tests.storage.postgres.servers import Server
+from tests.storage.words import found, passage, put
 
 READ = "SELECT DISTINCT tenant FROM search_cache ORDER BY 1"
 
@@ -176,6 +178,55 @@ def in_threads(count: int, use: Callable[[int], None]) -> None:
         thread.start()
     for thread in threads:
         thread.join()
+
+
+CALL = "SELECT harness_library_matches(ARRAY['''tea'''], 0, 1e12, 50)"
+
+
+@pytest.fixture
+def words(held: PostgresStore) -> PostgresStore:
+    """Return the store with a passage of each of two tenants, found by the same word."""
+    put(held, passage("mine", "tea of acme"), tenant="acme")
+    put(held, passage("theirs", "tea of other"), tenant="other")
+    return held
+
+
+def test_the_function_for_words_finds_the_named_tenant_only(
+    words: PostgresStore, session: "psycopg.Connection[tuple[object, ...]]"
+) -> None:
+    """It runs with the rights of the owner, whom row-level security may not bind, and names the tenant itself."""
+    assert (found(words, "tea", tenant="acme"), found(words, "tea", tenant="other")) == (["mine"], ["theirs"])
+    assert first_column(session, CALL) == []
+    for tenant, key in (("acme", "mine"), ("other", "theirs"), ("", None), ("ACME", None)):
+        name(session, tenant)
+        assert first_column(session, CALL) == ([key] if key else [])
+    session.execute("RESET harness.tenant")
+    assert first_column(session, CALL) == []
+
+
+def test_the_function_for_words_reads_no_other_table(
+    words: PostgresStore, session: "psycopg.Connection[tuple[object, ...]]"
+) -> None:
+    """A session's own table or function of the same name is not used: it would run with the rights of the owner."""
+    session.execute(f"CREATE TEMP TABLE {LIBRARY} (tenant text, key text, words tsvector, expires_at float8)")
+    session.execute(f"INSERT INTO pg_temp.{LIBRARY} VALUES ('acme', 'planted', 'tea', 'infinity')")
+    session.execute(
+        "CREATE FUNCTION pg_temp.ts_rank_cd(tsvector, tsquery) RETURNS real LANGUAGE plpgsql AS "
+        "$$ BEGIN RAISE 'planted'; END $$"
+    )
+    name(session, "acme")
+    assert first_column(session, CALL) == ["mine"]
+
+
+def test_the_function_for_words_is_for_those_who_may_read_the_table(
+    server: Server, database: str, words: PostgresStore
+) -> None:
+    """Another user of the database, who may not read passages, cannot ask which ones have a word."""
+    make_user(server, "stranger")
+    folder = psycopg.conninfo.conninfo_to_dict(database)
+    url = address(server, str(folder["dbname"]), "stranger")
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        run(url, "SET harness.tenant = 'acme'", CALL)
 
 
 def test_a_tenant_may_have_any_name(held: PostgresStore) -> None:

@@ -4,9 +4,11 @@ import pytest
 
 from harness.core.search_words import search_terms
 from harness.core.tables import LIBRARY
+from harness.storage.postgres import word_search
 from harness.storage.postgres.schema import RECORD
 from harness.storage.postgres.store import PostgresStore
-from tests.storage.postgres.places import ORDINARY, a_database, run
+from harness.storage.postgres.word_search import FUNCTION
+from tests.storage.postgres.places import ORDINARY, a_database, address, run
 from tests.storage.postgres.servers import Server
 from tests.storage.words import found, passage, put
 
@@ -52,3 +54,33 @@ def test_replaced_text_has_its_own_words(store: PostgresStore) -> None:
     put(store, passage("a", "红酒"))
     assert found(store, "绿茶") == []
     assert found(store, "红酒") == ["a"]
+
+
+@pytest.mark.parametrize(("owner", "given"), [("postgres", False), (ORDINARY, False), (ORDINARY, True)])
+def test_of_very_many_rows_those_with_several_words_are_ranked(
+    server: Server, owner: str, given: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So a search for a frequent word takes no longer in a large library. If too few have several, all are ranked. An
+    ordinary owner has it when the function is `given` to a superuser.
+    """
+    monkeypatch.setattr(word_search, "MAX_RANKED", 20)
+    with a_database(server, "many_rows", owner=owner) as url:
+        store = PostgresStore(url, busy_seconds=10)
+        rows = [passage(f"one{number}", f"tea {number}", "tea tea tea") for number in range(30)]
+        rows += [passage(f"two{number}", f"tea or coffee {number}") for number in range(10)]
+        rows += [passage(f"three{number}", f"tea or coffee or milk {number}") for number in range(3)]
+        store.rows.replace(LIBRARY, "default", rows, instead_of={"document": "none"})
+        put(store, passage("other", "tea or coffee or milk"), tenant="bob")
+        if given:
+            admin = address(server, "many_rows", "postgres")
+            run(
+                admin,
+                f"ALTER FUNCTION {FUNCTION} OWNER TO postgres",
+                f"GRANT EXECUTE ON FUNCTION {FUNCTION} TO {owner}",
+            )
+        best = found(store, "tea", "coffee", "milk", k=8)
+        assert len(best) == 8
+        assert {each[:3] for each in best} == ({"one"} if owner == ORDINARY and not given else {"two", "thr"})
+        assert len(found(store, "tea", "coffee", "milk", k=50)) == 43
+        assert len(found(store, "tea", "milk", k=3)) == 3
+        store.close()
