@@ -29,6 +29,7 @@ from harness.storage.sqlite.damaged_files import (
 )
 from harness.storage.sqlite.database import Database, in_transaction
 from harness.storage.sqlite.migrations import is_current, migrate
+from harness.storage.sqlite.salvage import salvage
 from harness.storage.sqlite.store_errors import has_no_space, is_full, store_error
 from harness.storage.statements import NO_TEXT
 
@@ -307,7 +308,9 @@ class SqliteConnections(Database):
     # Damage ------------------------------------------------------------------------------------------------------
 
     def repair(self) -> None:
-        """Rebuild the file's indexes; if that does not repair it, move it aside and start a new one."""
+        """Rebuild the file's indexes; if that does not repair it, move it aside and start a new one with the rows that
+        can be read.
+        """
         try:
             with closing(sqlite3.connect(self.path, timeout=self._busy_seconds)) as connection:
                 connection.execute("REINDEX")
@@ -336,7 +339,11 @@ class SqliteConnections(Database):
                 part = beside(self.path, suffix)
                 if part.exists():
                     part.rename(beside(aside, suffix))
-        log.warning("%s is damaged or not a database; moved it to %s and started a new one", self.path, aside)
+            kept = salvage(aside, self.path)
+        log.warning(
+            "%s is damaged or not a database; moved it to %s and started a new one%s",
+            self.path, aside, f" with the {kept:,} rows that can be read" if kept else "",
+        )  # fmt: skip
         return True
 
     # Errors ------------------------------------------------------------------------------------------------------
