@@ -17,6 +17,7 @@ from harness.cache import Cache
 from harness.core.dangling import needs_previous
 from harness.core.disagreement import Said, disagreements
 from harness.core.foreign_text import foreign_language
+from harness.core.helpfulness import helpfulness
 from harness.core.multilingual_vectors import knows
 from harness.core.openings import opening_factor
 from harness.core.question_language import question_language
@@ -28,7 +29,7 @@ from harness.research.gathering import GatheredSource
 from harness.research.missing_terms import Missing, missing_terms
 from harness.research.quotable_sentences import Sentence, promising_sentences
 from harness.research.relevance import MIN_SIMILARITY, MIN_WORDED_SIMILARITY, Wording
-from harness.research.rules import Weights, rules_of, version_of_rules
+from harness.research.rules import rules_of, version_of_rules
 from harness.research.scoring import ChunkSet
 from harness.research.sentence_reading import Answering, parts_by_vectors, read_sentences
 from harness.research.sentence_runs import runs_of
@@ -52,8 +53,8 @@ class Evidence(Struct, frozen=True):
     `similarity` is the cosine similarity of question and excerpt (0..1), `score` the ranking score. `lacks` are the
     years, versions and numbers of the question that its passage does not have; `relevance` (0..1) is how likely it
     answers, by reader and vectors; `None` without a reader. `part` is the place of the sub-question that it is
-    about, `of_part` (0..1) how likely it answers that one; `likelihood` (0..1) compares both with the likeliest
-    sentence. `disagrees` is the number of a disagreement if it is one of its statements, else 0.
+    about, `of_part` (0..1) how likely it answers that one. `disagrees` is the number of a disagreement if it is one of
+    its statements, else 0.
     """
 
     sentences: tuple[str, ...]
@@ -69,7 +70,6 @@ class Evidence(Struct, frozen=True):
     disagrees: int = 0
     stems: frozenset[str] = frozenset()
     of_part: float = 0.0
-    likelihood: float = 1.0
 
 
 class Excerpt(Struct, frozen=True, array_like=True):
@@ -202,23 +202,21 @@ def find_evidence(
         features=lambda evidence: set(evidence.stems - wanted.stems),  # every good excerpt shares the question's words
         max_overlap=MAX_OVERLAP,
     )
-    chosen = list(_likely(chosen, wanted, weights))
+    chosen = list(_helpful(chosen, wanted, weights.helpful))
     absent = set(range(len(parts))) - {found.part for found in chosen}
     chosen += [max(about, key=lambda each: _merit(each, weight)) for part in absent if (about := _about(ranked, part))]
     by_text = {each.text: vector for each, vector in zip(likely, vectors, strict=True)}
     return [*_without_repeats(chosen, by_text, weights.repeated), *_disagreeing(ranked, questions, least)]
 
 
-def _likely(chosen: Iterable[Evidence], wanted: Wording, weights: Weights) -> Iterator[Evidence]:
-    """Yield the excerpts that are likely to answer: each further one about the same part has to be likelier, and one
-    without the question's rarest word, too.
-    """
-    earlier = Counter[int]()
+def _helpful(chosen: Iterable[Evidence], wanted: Wording, least: float) -> Iterator[Evidence]:
+    """Yield the excerpts that were read and help at least so likely, and those that were not read."""
+    ranks = Counter[int]()
     for each in chosen:
-        least = weights.unlikely + weights.unlikely_further * earlier[each.part]
-        if each.likelihood >= (least if wanted.rarest & each.stems else max(least, weights.unlikely_without)):
+        ranks[each.part] += 1
+        rarest = bool(wanted.rarest & each.stems)
+        if each.relevance is None or helpfulness(each.of_part, ranks[each.part], has_rarest=rarest) >= least:
             yield each
-        earlier[each.part] += 1
 
 
 def _answers_first(ranked: Sequence[Evidence], questions: Sequence[str], weight: float) -> list[Evidence]:
@@ -322,8 +320,7 @@ def _excerpts(
     writing: WritingSettings,
 ) -> Iterator[Evidence]:
     """Yield and score every run of neighbouring sentences of one chunk (see `runs_of`)."""
-    weights, likeliest_of_all = rules_of(writing.rules).weights, max(answering.relevance or (0.0,))
-    likeliest_of_part = {} if answering.relevance is None else answering.likeliest()
+    weights = rules_of(writing.rules).weights
     of_excerpt, of_chunk, of_title, of_words = writing.ranking_weights
     question = chunk_set.question_vector
     foreign = 0.0 if question_language(chunk_set.question) == "en" else weights.other_language
@@ -351,19 +348,11 @@ def _excerpts(
                     round(weights.first_sentence * each[run[0]] + (1 - weights.first_sentence) * each[likeliest], 4)
                     for each in (relevance, answering.of_part)
                 )
-            part = answering.part[likeliest]
-            likelihood = 1.0
-            if best is not None:
-                likelihood = max(_share(best, likeliest_of_all), _share(of_part, likeliest_of_part[part]))
             yield Evidence(
                 tuple(likely[i].text for i in run), first.source, document, chunk, first.position,
-                round(min(1.0, max(0.0, similarity)), 4), round(score, 4), lacks, best, part, 0, held, of_part,
-                likelihood,
+                round(min(1.0, max(0.0, similarity)), 4), round(score, 4), lacks, best, answering.part[likeliest], 0,
+                held, of_part,
             )  # fmt: skip
-
-
-def _share(part: float, whole: float) -> float:
-    return part / whole if whole else 0.0
 
 
 def _similarity(vectors: Vectors, question: Vectors) -> float:

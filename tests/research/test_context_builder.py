@@ -15,10 +15,9 @@ from harness.core.rules import RuleName
 from harness.errors import StoreError
 from harness.models.local.tokenizer import rarity
 from harness.research.context_builder import ShownSource, build_context, cached_context
-from harness.research.evidence import Evidence, _likely, cached_evidence, find_evidence
+from harness.research.evidence import Evidence, _helpful, cached_evidence, find_evidence
 from harness.research.fingerprint import Code
 from harness.research.gathering import GatheredSource
-from harness.research.rules import rules_of
 from harness.research.scoring import ChunkSet
 from harness.settings import WritingSettings
 from harness.vector_cache import StoredChunk, VectorCache
@@ -315,8 +314,8 @@ APPLES = (
 )
 
 
-ALL = "unlikely: 0\nunlikely_further: 0\nunlikely_without: 0"
-"""Weights with which no excerpt is too unlikely to answer."""
+ALL = "helpful: 0"
+"""Weights with which no excerpt is too unlikely to help."""
 
 
 def test_the_reader_chooses_the_first_excerpt() -> None:
@@ -336,14 +335,14 @@ def test_the_reader_chooses_the_first_excerpt() -> None:
 
 
 def test_weights_decide_how_much_is_read_and_left_out() -> None:
-    """Weights of the rules: sentences read, least share of the likeliest, cosine of a repetition."""
+    """Weights of the rules: sentences read, least probability to help, cosine of a repetition."""
     one = GatheredSource("https://example.org/1", "", (APPLES,))
     held = chunk_set(MemoryStore(), WordEmbedder())
     held.question = "backoff retries"
 
     def found(**weights: float) -> tuple[int, list[str]]:
         reader = DoublingReader()
-        lines = dict(line.split(": ") for line in ALL.splitlines()) | weights
+        lines = {"helpful": 0.0} | weights
         rules: dict[RuleName, str] = {"weights": "\n".join(f"{name}: {value}" for name, value in lines.items())}
         chosen = find_evidence([one], held, WritingSettings(rules=rules), reader)
         return len(reader.read), [sentence for each in chosen for sentence in each.sentences]
@@ -351,30 +350,27 @@ def test_weights_decide_how_much_is_read_and_left_out() -> None:
     read, sentences = found()
     assert (read, len(sentences)) == (4, 3)
     assert found(sentences_read=2)[0] == 2
-    for weight in ("unlikely", "unlikely_further"):
-        assert len(found(**{weight: 1})[1]) < len(sentences), weight
+    assert len(found(helpful=1)[1]) < len(sentences)
     assert len(found(repeated=0)[1]) < len(sentences)
 
 
-def test_an_excerpt_without_the_rarest_word_has_to_be_likelier() -> None:
-    """It is more often about something else; each further one has to be likelier, too, for each part apart."""
+def test_an_excerpt_of_a_lower_rank_has_to_be_likelier() -> None:
+    """Ranks are those about the same part. Without the rarest word of the question, it has to be likelier still."""
     held = chunk_set(MemoryStore(), WordEmbedder())
     held.question = "backoff retries"
-    weights = rules_of({"weights": "unlikely: 0.1\nunlikely_further: 0.2\nunlikely_without: 0.4"}).weights
     (found, *_) = find_evidence([GatheredSource("https://example.org/1", "", (APPLES,))], held, WritingSettings())
-    with_it = replace(found, stems=held.wording.rarest)
-    without = replace(found, stems=frozenset())
-    for shares, kept in (
-        ((0.1, 0.31, 0.51), 3),
-        ((0.1, 0.2, 0.51), 2),
-        ((0.0, 0.2, 0.4), 0),
-        ((1.0, 0.0, 0.0), 1),
-    ):
-        assert len(list(_likely([replace(with_it, likelihood=each) for each in shares], held.wording, weights))) == kept
-    assert not list(_likely([replace(without, likelihood=0.3)], held.wording, weights))
-    assert list(_likely([replace(without, likelihood=0.4)], held.wording, weights))
-    parts = [replace(with_it, likelihood=0.1, part=part) for part in (0, 1, 1)]
-    assert [each.part for each in _likely(parts, held.wording, weights)] == [0, 1]
+    with_it = replace(found, stems=held.wording.rarest, relevance=0.5)
+    without = replace(with_it, stems=frozenset())
+
+    def kept(*given: Evidence, least: float = 0.4) -> list[float]:
+        return [each.of_part for each in _helpful(given, held.wording, least)]
+
+    assert kept(*(replace(with_it, of_part=each) for each in (0.5, 0.5, 0.5, 0.9))) == [0.5, 0.5, 0.5, 0.9]
+    assert kept(*(replace(with_it, of_part=0.5) for _ in range(8))) == [0.5] * 3
+    assert kept(*(replace(with_it, of_part=0.5, part=part) for part in (0, 1, 0, 1, 0, 1, 0, 1))) == [0.5] * 6
+    assert kept(*(replace(without, of_part=each) for each in (0.3, 0.3))) == []
+    assert kept(replace(without, of_part=0.4)) == [0.4]
+    assert kept(replace(without, of_part=0.0, relevance=None), least=1.0) == [0.0]
 
 
 def test_replaced_weights_choose_again() -> None:

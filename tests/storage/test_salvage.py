@@ -53,7 +53,7 @@ def kept(store: SqliteStore) -> list[str]:
 
 
 def test_all_rows_but_those_of_a_damaged_page_are_kept(filled: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Of every table and tenant. The new file is sound, and gives no number twice; the damaged one stays."""
+    """Keep those of every table and tenant. The new file is sound, and gives no number twice; the damaged one stays."""
     (page, *_) = pages_of(filled, b"text of k50 ")
     overwrite(filled, page)
     damaged = filled.read_bytes()
@@ -78,7 +78,7 @@ def test_all_rows_but_those_of_a_damaged_page_are_kept(filled: Path, caplog: pyt
 
 
 def test_a_damaged_record_of_migrations_loses_no_row(filled: Path) -> None:
-    """It is made anew."""
+    """The record is written again."""
     with sqlite3.connect(filled) as connection:
         connection.execute(f"UPDATE {RECORD} SET name = '8019-audits' WHERE name = '0019-audits'")
     connection.close()
@@ -88,7 +88,7 @@ def test_a_damaged_record_of_migrations_loses_no_row(filled: Path) -> None:
 
 
 def test_a_changed_row_is_not_served(filled: Path) -> None:
-    """What can be read may have changed: its checksum tells, as in any file."""
+    """Rows that can be read may have changed: their checksums tell, as in any file."""
     (page, *_) = pages_of(filled, b"text of k70 ")
     overwrite(filled, page)
     content = filled.read_bytes()

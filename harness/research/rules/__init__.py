@@ -25,9 +25,7 @@ class Weights(Struct, frozen=True):
     answer_excerpts: int
     sentences_read: int
     first_sentence: float
-    unlikely: float
-    unlikely_further: float
-    unlikely_without: float
+    helpful: float
     repeated: float
     lacking_score: float
     lacking_relevance: float
