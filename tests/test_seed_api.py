@@ -433,7 +433,7 @@ def test_clear_asks_first() -> None:
     put("q", RESULTS)
     refused = maintenance("--clear", stdin="\n")
     assert refused.returncode == 2
-    assert "Delete all 1 entries" in refused.stderr
+    assert "Delete all 1 entry" in refused.stderr
     assert "nothing was deleted" in refused.stderr
     agreed = maintenance("--clear", "--json", stdin="y\n")
     assert json.loads(agreed.stdout)["deleted"]["search_cache"] == 1

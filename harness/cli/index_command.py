@@ -7,6 +7,7 @@ import typer
 from harness.cli import completion
 from harness.cli.command_session import Session, with_session
 from harness.cli.options import Flags, SettingOptions
+from harness.core.text import counted
 from harness.errors import InvalidInput
 
 
@@ -37,4 +38,6 @@ def index(
             raise InvalidInput(f"{corpus} is not a corpus; give corpus:PATH")
         engine.embed()
         left = engine.unembedded()
-    session.note(f"{corpus} is ready" if not left else f"{left:,} passages have no vector yet; run the command again")
+    session.note(
+        f"{corpus} is ready" if not left else f"{counted(left, 'passage')} without a vector yet; run the command again"
+    )

@@ -15,7 +15,7 @@ _ASIDE = re.compile(
     r"|(?:changed|new|added|deprecated|removed) (?:in|since)(?: \w+)? [\d.]|historically\b|originally\b|previously\b"
     r"|in (?:earlier|older|previous|former) (?:versions?|releases?|editions?|times)\b"
     r"|unlike\b|except (?:for|where|when|in)\b|apart from\b|aside from\b|with the exception of\b"
-    r"|(?:even|similarly|likewise|incidentally|by the way)\b)",
+    r"|(?:even|similarly|likewise|incidentally|by the way)\b|(?:my|mine|i|i[’']m|i[’']ve) \w)",
     re.IGNORECASE,
 )
 _ANNOUNCES = re.compile(
@@ -28,7 +28,7 @@ _ANNOUNCES = re.compile(
 
 def is_aside(sentence: str) -> bool:
     """Return whether an English sentence is a note, an exception, a comparison with something else, a remark about
-    earlier times, or in brackets: it adds to an answer. Never raises.
+    earlier times or of the writer's own experience, or in brackets: it adds to an answer. Never raises.
     """
     return sentence.startswith("(") or _ASIDE.match(sentence[:200]) is not None
 

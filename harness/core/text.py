@@ -97,6 +97,14 @@ def shorten(text: str, limit: int) -> str:
     return text[: limit - 1].rsplit(" ", 1)[0].rstrip(" ,;:.") + "…"
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its English noun: "1 entry", "2,000 entries", "0 searches"."""
+    if number == 1:
+        return f"1 {noun}"
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}es" if noun.endswith("ch") else f"{noun}s"
+    return f"{number:,} {plural}"
+
+
 def words(text: str, *, whole: bool = False) -> list[str]:
     """Return the words of `text`, lower-cased, in order. Where a script has no spaces (Chinese, Japanese, Thai, …; also
     Korean), they are overlapping n-grams (see `word_forms`), or, if `whole`, all letters up to the next sign.

@@ -192,7 +192,7 @@ def find_evidence(
     ranked = _in_own_language(ranked, chunk_set.question, lambda each: _is_relevant(each, wanted, least))
     weight = writing.reading_weight
     if reader is not None:
-        ranked = _answers_first(ranked, [question for question, _ in questions], weight)
+        ranked = _answers_first(ranked, [question for question, _ in questions], wanted, weight)
     ranked = [each for each in ranked if each.part in answered and _is_relevant(each, wanted, least)]
     chosen = select_diverse(
         ranked,
@@ -204,7 +204,9 @@ def find_evidence(
     )
     chosen = list(_helpful(chosen, wanted, weights.helpful))
     absent = set(range(len(parts))) - {found.part for found in chosen}
-    chosen += [max(about, key=lambda each: _merit(each, weight)) for part in absent if (about := _about(ranked, part))]
+    chosen += [
+        max(about, key=lambda each: _merit(each, wanted, weight)) for part in absent if (about := _about(ranked, part))
+    ]
     by_text = {each.text: vector for each, vector in zip(likely, vectors, strict=True)}
     return [*_without_repeats(chosen, by_text, weights.repeated), *_disagreeing(ranked, questions, least)]
 
@@ -214,18 +216,28 @@ def _helpful(chosen: Iterable[Evidence], wanted: Wording, least: float) -> Itera
     ranks = Counter[int]()
     for each in chosen:
         ranks[each.part] += 1
-        rarest = bool(wanted.rarest & each.stems)
-        if each.relevance is None or helpfulness(each.of_part, ranks[each.part], has_rarest=rarest) >= least:
+        if each.relevance is None or _helpfulness(each, wanted, ranks[each.part]) >= least:
             yield each
 
 
-def _answers_first(ranked: Sequence[Evidence], questions: Sequence[str], weight: float) -> list[Evidence]:
+def _helpfulness(found: Evidence, wanted: Wording, rank: int) -> float:
+    return helpfulness(found.of_part, rank, has_rarest=bool(wanted.rarest & found.stems))
+
+
+def _answers_first(
+    ranked: Sequence[Evidence], questions: Sequence[str], wanted: Wording, weight: float
+) -> list[Evidence]:
     """Return ranked excerpts with the best opening of the answer to each question first. The rest may be about all that
     belongs to it.
     """
     by_part = (_about(ranked, part) for part in range(len(questions)))
     firsts = [
-        max(about, key=lambda each: _opening_merit(each, questions[each.part], weight)) for about in by_part if about
+        max(
+            about,
+            key=lambda each: opening_factor(each.sentences[0], questions[each.part]) * _merit(each, wanted, weight),
+        )
+        for about in by_part
+        if about
     ]
     return [*firsts, *(each for each in ranked if not any(each is first for first in firsts))]
 
@@ -249,13 +261,9 @@ def _about(ranked: Sequence[Evidence], part: int) -> list[Evidence]:
     return [each for each in ranked if each.part == part]
 
 
-def _merit(found: Evidence, weight: float) -> float:
-    return weight * (found.relevance or 0.0) + (1 - weight) * found.score
-
-
-def _opening_merit(found: Evidence, question: str, weight: float) -> float:
-    """Return the merit of an excerpt as the first one about a question."""
-    return opening_factor(found.sentences[0], question) * _merit(replace(found, relevance=found.of_part), weight)
+def _merit(found: Evidence, wanted: Wording, weight: float) -> float:
+    """Return the merit of an excerpt as the first one about its part of a question."""
+    return weight * _helpfulness(found, wanted, 1) + (1 - weight) * found.score
 
 
 def _disagreeing(

@@ -167,7 +167,7 @@ class WritingSettings(Struct, frozen=True, kw_only=True):
     ] = (0.45, 0.15, 0.25, 0.15)
     reading_weight: Annotated[
         Weight, Meta(description="weight of the reader where the first excerpt is chosen; the rest is the ranking's")
-    ] = 0.5
+    ] = 0.4
     reading: Annotated[
         bool,
         flag("--reading/--no-reading"),

@@ -242,7 +242,7 @@ def test_clearing_the_cache_leaves_audits(harness: Program) -> None:
     assert harness("cache", "clear", "--yes").code == 0
     assert "Results of audits are only deleted by --kind audits" in harness("cache", "clear", "--help").out
     clear = ("cache", "clear", "--kind", "audits")
-    assert harness(*clear, "--dry-run").out == "would delete 1 audits\n"
+    assert harness(*clear, "--dry-run").out == "would delete 1 audit\n"
     assert "nothing was deleted" in harness(*clear, stdin="n\n").err
     assert harness(*clear, "--json", stdin="y\n").told == {"selected": 1, "deleted": {"audits": 1}}
     assert harness(*clear, "--yes").out == "deleted 0 audits\n"

@@ -344,9 +344,9 @@ def test_yes_deletes(harness: Program) -> None:
     put("one")
     ended = harness("cache", "clear", "--json", stdin="y\n")
     assert ended.told["deleted"] == {**dict.fromkeys((*ANSWERS, *MADE, UNANSWERED), 0), "search_cache": 1}
-    assert "Delete 1 entries" in ended.err
+    assert "Delete 1 entry" in ended.err
     put("one")
-    assert harness("cache", "clear", "--yes").out == "  one\ndeleted 1 entries\n"
+    assert harness("cache", "clear", "--yes").out == "  one\ndeleted 1 entry\n"
     assert harness("cache", "clear", "--yes").out == "deleted 0 entries\n"
 
 
@@ -356,9 +356,7 @@ def test_entries_to_delete_can_be_selected(harness: Program) -> None:
     search_cache.put_research("one", "research", "c", 1, [])
     search_cache.close()
     assert harness("cache", "clear", "--yes", "--older-than", "1h").out == "deleted 0 entries\n"
-    assert harness("cache", "clear", "--yes", "--query", " ONE ", "--kind", "search").out.endswith(
-        "deleted 1 entries\n"
-    )
+    assert harness("cache", "clear", "--yes", "--query", " ONE ", "--kind", "search").out.endswith("deleted 1 entry\n")
     assert harness("cache", "clear", "--yes", "--kind", "research", "--older-than", "0", "--json").told["deleted"] == {
         "research_cache": 1,
         "research_evidence": 0,

@@ -300,7 +300,7 @@ def test_a_file_is_shown_and_forgotten_by_its_path(harness: Program, tmp_path: P
     file.write_text("Retries stop after five attempts.\n")
     harness("library", "add", file)
     assert "five attempts" in harness("library", "show", file).out
-    assert "1 passages and 0 cached answers deleted" in harness("library", "forget", file, "--yes").err
+    assert "1 passage and 0 cached answers deleted" in harness("library", "forget", file, "--yes").err
 
 
 def test_a_long_file_is_read_to_its_end(harness: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -360,7 +360,7 @@ def test_the_passages_of_a_source_are_shown(harness: Program, filled: None) -> N
     assert ended.code == 0
     assert RESULT["body"] in ended.out
     assert "snippet, read just now" in ended.out
-    assert "1 passages" in ended.err
+    assert "1 passage" in ended.err
     told = harness("library", "show", URL, "--json").told
     assert without_ages(told["passages"]) == without_ages(over_http("/api/library/passages", url=URL)["passages"])
 
@@ -379,7 +379,7 @@ def test_forgetting_asks_first(harness: Program, filled: None, answer: str) -> N
     harness("library", "stats")
     ended = harness("library", "forget", URL, stdin=answer)
     assert (ended.code, ended.out.strip()) == (2, "")
-    assert f"delete 1 passages of {URL}" in ended.err
+    assert f"delete 1 passage of {URL}" in ended.err
     assert "pass --yes" in ended.err
     assert harness("library", "show", URL).code == 0
 
@@ -390,7 +390,7 @@ def test_a_source_is_forgotten(harness: Program, filled: None, arguments: list[s
     harness("library", "stats")
     ended = harness("library", "forget", URL, *arguments, stdin=answer)
     assert ended.code == 0
-    assert "1 passages and 1 cached answers deleted" in ended.err
+    assert "1 passage and 1 cached answer deleted" in ended.err
     assert harness("library", "show", URL).code == 1
     told = harness("library", "search", "retries of a client", "--json").told
     assert [each["url"] for each in told["passages"]] == [OTHER["href"]]

@@ -56,8 +56,8 @@ def test_the_tool_cache_is_told_cleared_and_swept(harness: Program, tools: Calla
     dry = harness(*chosen, "--type", "Job_Search", "--dry-run", "--json").told
     assert dry == {"selected": 2, "deleted": {"tool_cache": 0}}
     assert harness(*chosen, "--type", "job_search", "--user", "ada", "--json").told["deleted"] == {"tool_cache": 1}
-    assert harness(*chosen, "--user", "ada").out == "  c\ndeleted 1 entries\n"
-    assert harness(*chosen, "--query", " B ").out == "  b\ndeleted 1 entries\n"
+    assert harness(*chosen, "--user", "ada").out == "  c\ndeleted 1 entry\n"
+    assert harness(*chosen, "--query", " B ").out == "  b\ndeleted 1 entry\n"
     assert cache.tools.recent() == []
 
 

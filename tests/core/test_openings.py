@@ -12,10 +12,11 @@ from harness.core.openings import ASIDE, DEFINES, is_announcement, opening_facto
         "(Others are fine, too.)",
         "Changed in version 3.8: The syntax is new.", "Unlike lists, tuples are fixed.", "Previously it had no name.",
         "The following methods can be defined.", "It is called again.", "For example, 1 is an integer.",
+        "My list was empty.", "I never use lists.", "I’ve used lists.",
     ],
 )  # fmt: skip
 def test_what_should_not_open_an_answer(sentence: str) -> None:
-    """Notes, exceptions, history, announcements, and what points back."""
+    """Lower notes, exceptions, history, announcements, what points back, and personal experience."""
     assert opening_factor(sentence, "What is a list?") == ASIDE
 
 
@@ -23,6 +24,7 @@ def test_what_should_not_open_an_answer(sentence: str) -> None:
     ("sentence", "factor"),
     [
         ("A list is a sequence that can change.", DEFINES), ("Lists can change after they were made.", 1.0),
+        ("I/O takes time.", 1.0), ("Mining takes time.", 1.0),
         ("Notes are kept for a year.", 1.0), ("A tuple is a sequence.", 1.0), ("", 1.0),
     ],
 )  # fmt: skip

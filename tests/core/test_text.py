@@ -7,7 +7,18 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from harness.core.text import STEMS_HELD, clean, content_words, one_line, sentences, shorten, stem, stems, words
+from harness.core.text import (
+    STEMS_HELD,
+    clean,
+    content_words,
+    counted,
+    one_line,
+    sentences,
+    shorten,
+    stem,
+    stems,
+    words,
+)
 
 PROPERTY = settings(deadline=None)
 
@@ -270,3 +281,18 @@ def test_an_ordinal_ends_no_sentence_where_it_has_a_point(paragraph: str, parts:
     """In German, not in English."""
     found = sentences(paragraph)
     assert (len(found), "".join(found)) == (parts, paragraph)
+
+
+@pytest.mark.parametrize(
+    ("number", "noun", "shown"),
+    [
+        (1, "entry", "1 entry"),
+        (0, "entry", "0 entries"),
+        (2_000, "live call", "2,000 live calls"),
+        (1, "search", "1 search"),
+        (3, "search", "3 searches"),
+    ],
+)
+def test_a_number_has_its_noun(number: int, noun: str, shown: str) -> None:
+    """Take the plural for all numbers but one."""
+    assert counted(number, noun) == shown

@@ -47,7 +47,7 @@ def salvage(damaged: Path, new: Path) -> int:
 
 
 def _copy(old: sqlite3.Connection, made: sqlite3.Connection) -> int:
-    """Copy the rows of tables with today's columns; the record of migrations, which may be damaged, is written again."""
+    """Copy the rows of tables with today's columns; the record of migrations, which may be damaged, is a new one."""
     migrate(made)
     found, numbers = 0, _numbers(old)
     for (name,) in made.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
