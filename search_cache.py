@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from harness.cache.script_api import ScriptCache
 from harness.cli.terminal import EXIT_CODES, configure_logging, run
 from harness.core.freshness import DEFAULT_TTL
-from harness.core.text import counted
+from harness.core.text import amount
 from harness.errors import InvalidInput
 from harness.tools import close_default_app, default_app
 
@@ -121,7 +121,7 @@ def _maintain() -> None:
             app.identity.require("admin")
         if arguments.clear:
             count = sum(table.total for table in cache.maintenance.stats())
-            question = f"Delete all {counted(count, 'entry')}, and the library, in {app.databases.place}?"
+            question = f"Delete all {amount(count, 'entry')}, and the library, in {app.databases.place}?"
             if not arguments.yes and not _confirmed(question):
                 raise InvalidInput("nothing was deleted; answer y, or pass --yes")
             deleted = cache.maintenance.clear()
@@ -158,7 +158,7 @@ def _show(
         for each in stats
     ]
     if deleted is not None:
-        print(f"deleted {counted(sum(deleted.values()), 'entry')}\n")
+        print(f"deleted {amount(sum(deleted.values()), 'entry')}\n")
     print(tabulate(rows, headers=("cache", "live", "expired", "total", "oldest", "newest"), stralign="right"))
     if size is not None:
         print(f"\n{size / 2**20:.1f} MB on disk in {database}")

@@ -22,7 +22,7 @@ from harness.chat.command_results import (
 )
 from harness.chat.conversation import MAX_REPORT, Chat, checked_text
 from harness.chat.ids import Kind, whole_id
-from harness.core.text import counted, one_line, shorten
+from harness.core.text import amount, one_line, shorten
 from harness.errors import InvalidInput
 
 MAX_RESULTS = 50
@@ -141,7 +141,7 @@ def _vdelete(chat: Chat, rest: str) -> Outcome:
     memory = chat.required_memory()
     id_ = whole_id(memory, rest, DELETABLE)
     deleted = memory.writer.delete(id_)
-    return Notice(f"deleted {id_}" if deleted == 1 else f"deleted {counted(deleted, 'passage')} of {id_}")
+    return Notice(f"deleted {id_}" if deleted == 1 else f"deleted {amount(deleted, 'passage')} of {id_}")
 
 
 def _threads(chat: Chat, _rest: str) -> Outcome:

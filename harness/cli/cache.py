@@ -12,7 +12,7 @@ from harness.cli.output import consent, print_json, print_result
 from harness.cli.tables import Column, print_table
 from harness.cli.terminal import ExitCode
 from harness.core.freshness import TOOL_TTL_HOURS
-from harness.core.text import counted, shorten
+from harness.core.text import amount, shorten
 from harness.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -58,10 +58,10 @@ def stats(session: Session, origin: OriginOption = "own", as_json: JsonOption = 
             return
         cache = app.cache
         held, audited, database = cache.maintenance.stats(), cache.audits.summary(), app.databases.place
-        counted = cache.usage.total(origins_of(origin))
+        amount = cache.usage.total(origins_of(origin))
         size = cache.maintenance.size() if app.identity.local else None  # with a token: other tenants share the file
-    hits = {how: counted.get(how, 0) for how in CALL_SAVED}
-    misses = sum(counted.get(how, 0) for how in CALLED)
+    hits = {how: amount.get(how, 0) for how in CALL_SAVED}
+    misses = sum(amount.get(how, 0) for how in CALLED)
     rows = [
         (
             each.table,
@@ -81,7 +81,7 @@ def stats(session: Session, origin: OriginOption = "own", as_json: JsonOption = 
 
 
 def _audited_words(audited: "Audited") -> str:
-    pairs = counted(audited.audited, "pair")
+    pairs = amount(audited.audited, "pair")
     share = f"{audited.wrong.share:.1%} (95 %: {audited.wrong.low:.1%} to {audited.wrong.high:.1%})"
     return f"audited: {pairs}, {audited.agreeing:,} agreeing, {audited.disagreeing:,} disagreeing, {share}"
 
@@ -171,11 +171,9 @@ def clear(
         if dry_run or not count:
             deleted = dict.fromkeys(selected, 0)
         else:
-            consent(f"Delete {counted(count, 'entry')} in {app.databases.place}?", yes=yes)
+            consent(f"Delete {amount(count, 'entry')} in {app.databases.place}?", yes=yes)
             deleted = cache.maintenance.clear() if select.everything else cache.maintenance.delete(selected)
-    line = (
-        f"would delete {counted(count, 'entry')}" if dry_run else f"deleted {counted(sum(deleted.values()), 'entry')}"
-    )
+    line = f"would delete {amount(count, 'entry')}" if dry_run else f"deleted {amount(sum(deleted.values()), 'entry')}"
     print_result({"selected": count, "deleted": deleted}, line, as_json=as_json)
     if select.kind == "all" and not dry_run and not as_json:
         session.note("records and reports of researches stay; --kind runs deletes them")
@@ -191,9 +189,9 @@ def _clear_audits(session: Session, select: SelectOptions, *, dry_run: bool, yes
             app.identity.require("admin")
         count, deleted = app.cache.audits.summary().audited, 0
         if count and not dry_run:
-            consent(f"Delete the audits of {counted(count, 'pair')} in {app.databases.place}?", yes=yes)
+            consent(f"Delete the audits of {amount(count, 'pair')} in {app.databases.place}?", yes=yes)
             deleted = app.cache.audits.clear()
-    line = f"would delete {counted(count, 'audit')}" if dry_run else f"deleted {counted(deleted, 'audit')}"
+    line = f"would delete {amount(count, 'audit')}" if dry_run else f"deleted {amount(deleted, 'audit')}"
     print_result({"selected": count, "deleted": {AUDITS: deleted}}, line, as_json=as_json)
 
 
@@ -247,7 +245,7 @@ def reindex(session: Session, as_json: JsonOption = False) -> None:
         indexed = app.databases.store.admin.reindex()
         if not app.identity.local:  # all tenants share the index
             indexed = sum(each.indexed for each in cache.maintenance.stats())
-    line = f"embedded {counted(embedded, 'entry')}; {counted(indexed, 'vector')} in the index; other rows are scanned"
+    line = f"embedded {amount(embedded, 'entry')}; {amount(indexed, 'vector')} in the index; other rows are scanned"
     print_result({"embedded": embedded, "indexed": indexed}, line, as_json=as_json)
 
 
@@ -275,7 +273,7 @@ def verify(
         unchecked = app.databases.store.admin.unchecked()
         database = app.databases.place
     value = {"database": database, "problems": problems, "repaired": repair and bool(problems), "unchecked": unchecked}
-    count = counted(len(problems), "problem")
+    count = amount(len(problems), "problem")
     lines = [*problems]
     if not problems:
         lines.append(f"{database} has no problems")

@@ -31,7 +31,7 @@ from harness.chat.prompt import estimated_tokens
 from harness.cli.chat_stream import PlainReply, StreamedReply
 from harness.cli.report import summary
 from harness.core.freshness import age_in_words
-from harness.core.text import clean, counted, shorten
+from harness.core.text import amount, clean, shorten
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -220,7 +220,7 @@ def show(screen: Screen, outcome: Outcome) -> None:  # noqa: C901, PLR0912 - one
 
 def _show_stored(screen: Screen, stored: Stored) -> None:
     added = stored.added
-    passages = counted(added.chunks, "passage")
+    passages = amount(added.chunks, "passage")
     parts = [f"remembered {shorten(stored.what, 80)} as {passages}, {added.document_id[:SHORT_ID]}"]
     if added.replaced:
         parts.append(f"replaced {added.replaced} of an earlier version")

@@ -7,7 +7,7 @@ import typer
 from harness.cli import completion
 from harness.cli.command_session import Session, with_session
 from harness.cli.options import Flags, SettingOptions
-from harness.core.text import counted
+from harness.core.text import amount
 from harness.errors import InvalidInput
 
 
@@ -39,5 +39,5 @@ def index(
         engine.embed()
         left = engine.unembedded()
     session.note(
-        f"{corpus} is ready" if not left else f"{counted(left, 'passage')} without a vector yet; run the command again"
+        f"{corpus} is ready" if not left else f"{amount(left, 'passage')} without a vector yet; run the command again"
     )

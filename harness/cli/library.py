@@ -15,7 +15,7 @@ from harness.cli.output import consent, print_json
 from harness.cli.tables import Column, Line, print_table
 from harness.cli.terminal import ExitCode
 from harness.core.freshness import NEVER, age_in_words
-from harness.core.text import clean, counted, shorten
+from harness.core.text import amount, clean, shorten
 from harness.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def search(
             shares = ["–" if each.relevance is None else f"{each.relevance:.0%}" for each in found]
             rows = [(share, _passage_lines(each)) for share, each in zip(shares, found, strict=True)]
             print_table((Column("answers", "right"), Column("passage", least=30)), rows)
-    count = counted(len(found), "passage")
+    count = amount(len(found), "passage")
     session.note(f"{count} from the library; 0 live calls" if found else "no passage found; try other words")
     if not found:
         raise typer.Exit(ExitCode.NOTHING_FOUND)
@@ -106,7 +106,7 @@ def stats(session: Session, as_json: JsonOption = False) -> None:
     if as_json:
         print_json(held.model_dump())
         return
-    typer.echo(f"{counted(held.passages, 'passage')}, {held.expired:,} expired")
+    typer.echo(f"{amount(held.passages, 'passage')}, {held.expired:,} expired")
     if held.without_vector:
         typer.echo(f"{held.without_vector:,} have no vector yet and are found by words: `harness library index`")
     if held.oldest and held.newest:
@@ -127,7 +127,7 @@ def index(session: Session) -> None:
     with session.app() as app:
         added = app.library.index.update(app.progress, seconds=0)
         embedded = app.library.index.embed(app.progress)
-    session.note(f"{counted(added, 'passage')} added, {counted(embedded, 'vector')} made")
+    session.note(f"{amount(added, 'passage')} added, {amount(embedded, 'vector')} made")
 
 
 @commands.command()
@@ -154,8 +154,8 @@ def add(
                 documents += 1
                 app.progress(f"adding {shorten(source, 60)}", documents, documents + 1)
         app.library.index.embed(app.progress)
-    read = f"{counted(documents, 'document')} read"
-    session.note(f"{read}, {counted(passages, 'passage')} added")
+    read = f"{amount(documents, 'document')} read"
+    session.note(f"{read}, {amount(passages, 'passage')} added")
     if not documents:
         raise typer.Exit(ExitCode.NOTHING_FOUND)
 
@@ -180,7 +180,7 @@ def show(session: Session, url: UrlArgument, as_json: JsonOption = False) -> Non
             heading = " · ".join(filter(None, (each.title, each.section)))
             typer.echo(clean(f"{heading} ({_origin(each)})", 1_000))
             typer.echo(f"{clean(each.text, 20_000)}\n")
-    session.note(counted(len(found), "passage"))
+    session.note(amount(len(found), "passage"))
     if not found:
         raise typer.Exit(ExitCode.NOTHING_FOUND)
 
@@ -203,9 +203,9 @@ def forget(session: Session, url: UrlArgument, yes: YesOption = False) -> None:
         held = app.library.passages_of(url)
         documents = {each.knowledge for each in held if each.knowledge}
         count = sum(not each.knowledge for each in held)
-        consent(f"delete {counted(count, 'passage')} of {shorten(url, 100)}, and the cached answers with it?", yes=yes)
+        consent(f"delete {amount(count, 'passage')} of {shorten(url, 100)}, and the cached answers with it?", yes=yes)
         passages, answers = app.library.forget(url)
-    session.note(f"{counted(passages, 'passage')} and {counted(answers, 'cached answer')} deleted")
+    session.note(f"{amount(passages, 'passage')} and {amount(answers, 'cached answer')} deleted")
     for document in sorted(documents):
         session.note(f"knowledge stays: `harness knowledge delete {document}` deletes it")
     if not (passages or answers):

@@ -8,7 +8,7 @@ import typer
 
 from harness.cli.output import json_text
 from harness.core.freshness import age_in_words
-from harness.core.text import counted, one_line, printable, shorten
+from harness.core.text import amount, one_line, printable, shorten
 from harness.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -113,9 +113,9 @@ def summary(found: "Research") -> str:
     else:
         from harness.research.gathering import stopped_because
 
-        course = counted(len(rounds), "round")
+        course = amount(len(rounds), "round")
         course += f", score {found.gathered.score:.2f}, stopped because {stopped_because(found.gathered.stop_reason)}"
-        spent = f"{counted(found.live_calls, 'live call')}, {counted(found.cache_hits, 'cache hit')}"
+        spent = f"{amount(found.live_calls, 'live call')}, {amount(found.cache_hits, 'cache hit')}"
         lines.append(f"{course}; {spent}")
     lines += _reuse(found)
     hits = ", ".join(f"{found.answered.get(how, 0)} {how}" for how in ("exact", "semantic", "stale", "no results"))
@@ -158,7 +158,7 @@ def _outcome(found: "Research") -> Iterator[str]:
 def _left_out(found: "Research") -> list[str]:
     """Return a line about the results that the lists of sites left out, if any."""
     beginning = "" if found.gathered.sources else "nothing is left: "
-    counts = [f"{name} left out {counted(count, 'result')}" for name, count in found.gathered.left_out.items()]
+    counts = [f"{name} left out {amount(count, 'result')}" for name, count in found.gathered.left_out.items()]
     return [f"{beginning}{' and '.join(counts)}; change the list to use them"] if counts else []
 
 
@@ -177,7 +177,7 @@ def _reuse(found: "Research") -> list[str]:
     runs = {each.run for each in reused}
     if len(runs) == 1 and (run := runs.pop()):
         ages += f", run {run}"
-    return [f"{line}; {counted(len(reused), 'passage')} read before ({ages})"]
+    return [f"{line}; {amount(len(reused), 'passage')} read before ({ages})"]
 
 
 def _failures(found: "Research") -> list[str]:

@@ -14,7 +14,7 @@ from harness.cli.without_network import network_hint
 from harness.core.entries import Hit, Stale
 from harness.core.freshness import age_in_words
 from harness.core.search_engines import AUTO
-from harness.core.text import counted, shorten
+from harness.core.text import amount, shorten
 from harness.errors import SearchError
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def search_summary(asked: "EngineSearch") -> str:
     answer = asked.outcome
     if isinstance(answer, SearchError):
         return f"warning: {asked.engine}: {answer}"
-    count = counted(len(answer.value), "result")
+    count = amount(len(answer.value), "result")
     if asked.ranked_by == "words":
         count += ", ranked by words alone,"
     outcome = answer.outcome

@@ -15,7 +15,7 @@ from harness.cli.options import JsonOption, OriginOption
 from harness.cli.output import print_json, print_result
 from harness.cli.tables import Column, print_table
 from harness.core.origins import origins_of
-from harness.core.text import counted, one_line
+from harness.core.text import amount, one_line
 from harness.errors import InvalidInput
 from harness.settings import RecordedRun
 
@@ -138,7 +138,7 @@ def export(
         app.progress("writing", 0, 0)
         header = write_snapshot(file, lines, run=kept)
     value = {"file": str(file), "entries": header.entries, "bytes": header.bytes, "sha256": header.sha256}
-    line = f"wrote {counted(header.entries, 'entry')} to {file} (sha256 {header.sha256[:16]}…)"
+    line = f"wrote {amount(header.entries, 'entry')} to {file} (sha256 {header.sha256[:16]}…)"
     print_result(value, line, as_json=as_json)
 
 
@@ -230,5 +230,5 @@ def import_(
                 added += cache.audits.restore(audit_of(line))
             elif not line.asked and line.created_at > 0:
                 added += cache.maintenance.restore(line.table, entry_of(line), line.origin)
-    text = f"added {added:,} of {counted(len(lines), 'entry')}; the others exist already, or belong to a run"
+    text = f"added {added:,} of {amount(len(lines), 'entry')}; the others exist already, or belong to a run"
     print_result({"file": str(file), "entries": len(lines), "added": added}, text, as_json=as_json)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from harness.cli.terminal.console import SafeConsole
 from harness.core.durations import in_words
-from harness.core.text import counted, one_line, shorten
+from harness.core.text import amount, one_line, shorten
 
 if TYPE_CHECKING:
     from harness_evals.differences import Line
@@ -49,7 +49,7 @@ def _lines(view: "TaskView") -> "Iterator[Text]":
     if view.question:
         yield _text(view.question)
     reused = ", gathered by an earlier run" if view.research_cache in {"hit", "solved"} else ""
-    calls = f"{counted(view.cost.live_calls, 'live call')}{reused}"
+    calls = f"{amount(view.cost.live_calls, 'live call')}{reused}"
     yield _text(f"{calls}, {view.cost.tokens:,} tokens, {in_words(view.cost.seconds)}", "dim")
     if view.error:
         yield _text(f"failed: {view.error}", "red")
@@ -62,7 +62,7 @@ def _lines(view: "TaskView") -> "Iterator[Text]":
     yield from _rounds(view)
     for number, part in enumerate(view.parts, start=1):
         yield _text(
-            f"\nQuestion {number}: {part.question or part.task} ({counted(part.cost.live_calls, 'live call')})", "bold"
+            f"\nQuestion {number}: {part.question or part.task} ({amount(part.cost.live_calls, 'live call')})", "bold"
         )
         for lines in (_nuggets(part), _report(part), _sources(part.sources), _rounds(part)):
             yield from lines
@@ -119,7 +119,7 @@ def _sources(sources: "Sequence[SourceView]") -> "Iterator[Text]":
         yield _text("\nSources", "bold")
     for each in sources[:MAX_SOURCES]:
         found = f"found at {each.rank}" if each.rank else "not found"
-        cited = f"cited {counted(each.cited, 'time')}" if each.cited else ""
+        cited = f"cited {amount(each.cited, 'time')}" if each.cited else ""
         states = ", ".join(filter(None, ("expected" if each.expected else "", found, cited)))
         other = f" (as {each.found_as})" if each.found_as else ""
         number = f"[{each.number}] " if each.number else ""
@@ -135,12 +135,12 @@ def _rounds(view: "TaskView") -> "Iterator[Text]":
     if view.rounds:
         yield _text(f"\nRounds (stopped because {stopped_because(view.stop_reason)})", "bold")
     for number, each in enumerate(view.rounds, start=1):
-        calls = f"{counted(each.pages, 'page')}, {counted(each.live_calls, 'live call')}"
+        calls = f"{amount(each.pages, 'page')}, {amount(each.live_calls, 'live call')}"
         scores = f"novelty {each.novelty:.2f}, score {each.score:.2f}"
-        yield _text(f"{number}. {counted(len(each.searches), 'search')}, {calls}, {scores}")
+        yield _text(f"{number}. {amount(len(each.searches), 'search')}, {calls}, {scores}")
         for search in each.searches:
             failed = f", {shorten(search.error, MAX_SENTENCE)}" if search.error else ""
-            yield _text(f"   {search.query} ({counted(search.results, 'result')}, {search.answered_by}{failed})", "dim")
+            yield _text(f"   {search.query} ({amount(search.results, 'result')}, {search.answered_by}{failed})", "dim")
 
 
 def _difference(line: "Line") -> "Text":

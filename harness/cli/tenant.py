@@ -9,7 +9,7 @@ from harness.cli.command_session import Session, with_session
 from harness.cli.options import JsonOption, YesOption, stored_argument
 from harness.cli.output import consent, print_json, print_result
 from harness.cli.tables import Column, print_table
-from harness.core.text import counted
+from harness.core.text import amount
 from harness.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def delete(
         if not counts["entries"] + counts["tokens"]:
             raise InvalidInput(f"no tenant {tenant!r:.100} has entries; `harness tenant list` shows all tenants")
         if user is None:
-            what = f"{counted(counts['entries'], 'entry')} and {counted(counts['tokens'], 'token')} of {tenant}"
+            what = f"{amount(counts['entries'], 'entry')} and {amount(counts['tokens'], 'token')} of {tenant}"
         else:
             what = (
                 f"{user} and their {len(store.listings.find(TOKENS, tenant, {'user_id': user})):,} tokens of {tenant}"

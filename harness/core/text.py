@@ -97,7 +97,7 @@ def shorten(text: str, limit: int) -> str:
     return text[: limit - 1].rsplit(" ", 1)[0].rstrip(" ,;:.") + "…"
 
 
-def counted(number: int, noun: str) -> str:
+def amount(number: int, noun: str) -> str:
     """Return a number with its English noun: "1 entry", "2,000 entries", "0 searches"."""
     if number == 1:
         return f"1 {noun}"

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from harness.cache.acceptance_rule import LAXEST
-from harness.core.text import counted
+from harness.core.text import amount
 from harness.errors import HarnessError
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def _database(app: "App") -> Finding:
         more = f" and {len(problems) - 1} more" if len(problems) > 1 else ""
         return "broken", f"{problems[0]}{more}; run `harness cache verify --repair`"
     total = sum(each.total for each in _stats(app))
-    return "ok", f"{counted(total, 'entry')} in {app.databases.place}"
+    return "ok", f"{amount(total, 'entry')} in {app.databases.place}"
 
 
 def _access(app: "App") -> Finding:
@@ -152,7 +152,7 @@ def _meaning(app: "App") -> Finding:
     if failure:
         return "weak", f"the verifier does not work: {failure}; {rate}"
     if missing:
-        return "weak", f"{counted(missing, 'entry')} without a vector; run `harness cache reindex`"
+        return "weak", f"{amount(missing, 'entry')} without a vector; run `harness cache reindex`"
     own, advice = own_rule(rule_file(app.settings)), "run `harness cache calibrate --pairs FILE`"
     if own is None and not _is_local(app):
         return "weak", f"the rule was calibrated for the local model; {advice}"
@@ -199,9 +199,9 @@ def _index(app: "App") -> Finding:
 
     indexed, tail = (sum(getattr(each, field) for each in _stats(app)) for field in ("indexed", "tail"))
     if is_installed("index") or app.settings.store is not None:  # PostgreSQL has an index by itself
-        return "ok", f"{counted(indexed, 'vector')} in the index, {tail:,} scanned"
+        return "ok", f"{amount(indexed, 'vector')} in the index, {tail:,} scanned"
     state = "ok" if indexed + tail <= TAIL_LIMIT else "weak"
-    return state, f"{counted(indexed + tail, 'vector')}, all scanned; {install_message('index')}"
+    return state, f"{amount(indexed + tail, 'vector')}, all scanned; {install_message('index')}"
 
 
 def _engine(spec: str, app: "App") -> Finding:

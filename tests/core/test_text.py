@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from harness.core.text import (
     STEMS_HELD,
+    amount,
     clean,
     content_words,
-    counted,
     one_line,
     sentences,
     shorten,
@@ -295,4 +295,4 @@ def test_an_ordinal_ends_no_sentence_where_it_has_a_point(paragraph: str, parts:
 )
 def test_a_number_has_its_noun(number: int, noun: str, shown: str) -> None:
     """Take the plural for all numbers but one."""
-    assert counted(number, noun) == shown
+    assert amount(number, noun) == shown
