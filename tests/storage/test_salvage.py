@@ -113,6 +113,20 @@ def test_numbers_far_apart_take_no_time(filled: Path) -> None:
     assert not new.with_name("new.db.part").exists()
 
 
+@pytest.mark.parametrize("last", ["9223372036854775807", "'many'", "-1"])
+def test_a_damaged_last_number_leaves_numbers_for_new_rows(filled: Path, last: str) -> None:
+    """It is not taken over."""
+    with sqlite3.connect(filled) as connection:
+        connection.execute(f"UPDATE sqlite_sequence SET seq = {last} WHERE name = 'search_cache'")
+    connection.close()
+    new = filled.with_name("new.db")
+    assert salvage(filled, new) == ROWS + 3
+    store = SqliteStore(new)
+    store.rows.put(SEARCHES, TENANT, an_entry("new"))
+    assert store.rows.get(SEARCHES, TENANT, "new") is not None
+    store.close()
+
+
 def test_a_table_that_cannot_be_read_is_given_up(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """After a number of failures; the others are kept."""
     with sqlite3.connect(filled) as connection:

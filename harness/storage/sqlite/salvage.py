@@ -18,6 +18,8 @@ BLOCK = 1_000
 """Row numbers that are read at once; where that fails, halves of them are, down to single rows."""
 MAX_FAILURES = 50_000
 """Reads of a table that may fail before the rest of it is given up: about a second."""
+MAX_NUMBER = 2**62
+"""A last number beyond this is a damaged one: it would leave no number for new rows."""
 _UNREADABLE = (sqlite3.DatabaseError, UnicodeDecodeError)
 
 
@@ -68,9 +70,10 @@ def _columns(connection: sqlite3.Connection, table: str) -> list[str]:
 
 
 def _numbers(old: sqlite3.Connection) -> dict[str, int]:
-    """Return the last number given to a row of each table, as far as it can be read."""
+    """Return the last number given to a row of each table, as far as it can be read and is not absurd."""
     try:
-        return {name: last for name, last in old.execute("SELECT name, seq FROM sqlite_sequence") if last}
+        held = old.execute("SELECT name, seq FROM sqlite_sequence").fetchall()
+        return {name: last for name, last in held if isinstance(last, int) and 0 < last < MAX_NUMBER}
     except _UNREADABLE:
         return {}
 
