@@ -8,7 +8,6 @@ from msgspec.structs import replace
 
 from harness.core.entries import Entry, Outline
 from harness.core.keys import canonical_json
-from harness.core.search_words import indexed_texts
 from harness.storage.checksums import checked, checksums
 from harness.storage.postgres.dialect import (
     JSON_COLUMNS,
@@ -18,6 +17,7 @@ from harness.storage.postgres.dialect import (
     text_of,
     unescaped,
 )
+from harness.storage.postgres.word_search import texts_for_words
 
 
 class RowCodec:
@@ -52,7 +52,7 @@ class RowCodec:
             return []
         named = {**dict(zip(self.table.own_names, entry.own, strict=True)), self.table.text: entry.text}
         texts = (escaped(named[name]) for name in self.table.words)
-        return indexed_texts(named.get("language") or "", texts)
+        return texts_for_words(named.get("language") or "", texts)
 
     def _settled(self, entry: Entry) -> Entry:
         """Return the entry as its checksum sees it: the same before it is put and after it was read."""

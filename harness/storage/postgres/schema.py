@@ -13,7 +13,6 @@ from typing import Any
 
 from msgspec import Struct
 
-from harness.core.search_words import indexed_texts
 from harness.core.tables import LIBRARY
 from harness.errors import MigrationError, StoreCorrupt
 from harness.storage.postgres import word_search
@@ -150,7 +149,7 @@ def _write_words(connection: Any) -> None:
     while rows := connection.execute(select, (last, _BATCH), binary=True).fetchall():
         for seq, language, *held in rows:
             plain = [(text or b"").decode() for text in held]
-            words = indexed_texts((language or b"").decode(), plain)
+            words = word_search.texts_for_words((language or b"").decode(), plain)
             if words != plain:
                 connection.execute(update, (seq, *words))
         last = rows[-1][0]
@@ -206,6 +205,7 @@ MIGRATIONS = (
     ),
     PostgresMigration("0010-beginnings-of-turkish-words", (), _write_words),
     PostgresMigration("0011-words-through-the-index", (), word_search.make_function),
+    PostgresMigration("0012-words-without-accents", (), _write_words),
 )
 
 

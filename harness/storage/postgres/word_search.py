@@ -6,10 +6,13 @@ itself as the conditions do, finds the keys instead: with the rights of its owne
 the index where the conditions do not bind this user, a superuser; elsewhere it finds the same, more slowly.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from itertools import combinations
 from typing import Any
+from unicodedata import normalize
 
+from harness.core.search_words import indexed_texts
 from harness.core.tables import LIBRARY
 from harness.storage.postgres.dialect import POSTGRES_TABLES
 
@@ -18,6 +21,20 @@ ARGUMENTS = "text[], double precision, double precision, integer"
 MAX_RANKED = 500
 """Rows with any of the words that are ranked. Of more, those with two or three of them are, if they are enough."""
 MAX_TOGETHER = 3
+
+
+_ACCENTED = re.compile("([A-Za-z])[\u0300-\u036f]+")
+
+
+def texts_for_words(language: str, texts: Iterable[str]) -> list[str]:
+    """Return `indexed_texts` as PostgreSQL is given them: without accents on Latin letters, which SQLite leaves out by
+    itself.
+    """
+    return [_unaccented(text) for text in indexed_texts(language, texts)]
+
+
+def _unaccented(text: str) -> str:
+    return text if text.isascii() else normalize("NFC", _ACCENTED.sub(r"\1", normalize("NFD", text)))
 
 
 def tsqueries(terms: Sequence[str]) -> list[str]:
@@ -33,7 +50,7 @@ def tsqueries(terms: Sequence[str]) -> list[str]:
 
 def _lexeme(term: str) -> str:
     """Return a term that can stand between the quotes of a query: without quotes, escapes and NUL characters."""
-    return "".join(" " if char in "'\\\0" else char for char in term).strip()
+    return "".join(" " if char in "'\\\0" else char for char in _unaccented(term)).strip()
 
 
 def make_function(connection: Any) -> None:

@@ -84,3 +84,20 @@ def test_of_very_many_rows_those_with_several_words_are_ranked(
         assert len(found(store, "tea", "coffee", "milk", k=50)) == 43
         assert len(found(store, "tea", "milk", k=3)) == 3
         store.close()
+
+
+def test_a_database_with_accents_in_its_words_finds_them_without(server: Server) -> None:
+    """Its words are written again once."""
+    with a_database(server, "with_accents") as url:
+        store = PostgresStore(url, busy_seconds=10)
+        put(store, passage("zh", "Cafés in Zürich"), passage("en", "The weather in Oslo"))
+        store.close()
+        run(
+            url,
+            f"UPDATE {LIBRARY} SET words = to_tsvector('english', text)",
+            f"DELETE FROM {RECORD} WHERE name = '0012-words-without-accents'",
+        )
+        store = PostgresStore(url, busy_seconds=10)
+        assert found(store, *search_terms("zurich")) == found(store, *search_terms("Zürich")) == ["zh"]
+        assert found(store, *search_terms("weather")) == ["en"]
+        store.close()
