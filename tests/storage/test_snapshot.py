@@ -40,8 +40,6 @@ from tests.storage.embedded import EMBEDDER, SCOPES, embedded, keys_near, vector
 from tests.storage.entries import NOW, RESEARCH, SEARCHES, TENANT, an_audit, an_entry
 from tests.storage.scenarios import ROOT
 
-GZIP_HEADER = 10
-"""Bytes; what a flip changes in the last eight of them (a time, flags of the packer, its system) is no content."""
 RUN = RecordedRun(
     question="Zürich?",
     sections=None,
@@ -203,18 +201,21 @@ def test_a_damaged_row_does_not_stop_an_export(path: Path) -> None:
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_a_changed_byte_is_refused(written: Path, data: st.DataObject) -> None:
-    """Wherever a byte was changed, the file is refused in one line; changes in gzip's own header have no effect."""
+def test_a_changed_byte_changes_no_content(written: Path, data: st.DataObject) -> None:
+    """Wherever a byte was changed, the file is refused in one line; or its content is the same, as after a change of
+    gzip's own header, or of one code of deflate to another for the same bytes.
+    """
     content = written.read_bytes()
     place = data.draw(st.integers(0, len(content) - 1))
     changed = data.draw(st.integers(0, 255).filter(lambda byte: byte != content[place]))
     damaged = written.with_name("damaged.snapshot")
     damaged.write_bytes(content[:place] + bytes([changed]) + content[place + 1 :])
-    if 2 < place < GZIP_HEADER:
-        with suppress(InvalidInput):
-            assert read_snapshot(damaged) == read_snapshot(written)
-    else:
+    try:
+        found = read_snapshot(damaged)
+    except InvalidInput:
         _assert_refused(damaged)
+    else:
+        assert found == read_snapshot(written)
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
