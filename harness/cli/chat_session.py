@@ -16,6 +16,7 @@ from harness.cli.read import page_summary
 from harness.cli.search_command import search_summary
 from harness.cli.terminal import ExitCode, exit_code
 from harness.cli.terminal.progress import ProgressBars
+from harness.core.text import amount
 from harness.errors import HarnessError, InvalidInput, StoreError
 from harness.ports import LanguageModel
 from harness.settings.extras import require_extra
@@ -132,7 +133,7 @@ def _save_late(memory: "Memory", screen: Screen) -> None:
         screen.warn(f"exchanges that could not be saved before are still waiting: {error}")
         return
     if late:
-        screen.note(f"saved {late} exchange{'s' * (late > 1)} that could not be saved before")
+        screen.note(f"saved {amount(late, 'exchange')} that could not be saved before")
 
 
 def answer(talk: Chat, screen: Screen, line: str) -> bool:

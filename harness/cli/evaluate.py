@@ -25,6 +25,7 @@ from harness.cli.options import (
 from harness.cli.output import print_json, print_result
 from harness.cli.terminal import ExitCode
 from harness.cli.terminal.progress import ProgressBars
+from harness.core.text import amount
 from harness.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -223,7 +224,7 @@ def repeat(
         found = repeat_task(app, chosen[0], times)
     first, *rest = found.seconds
     lines = [
-        f"gathered {found.gathered} time{'s' * (found.gathered != 1)}, {found.live_calls} live calls in all",
+        f"gathered {amount(found.gathered, 'time')}, {amount(found.live_calls, 'live call')} in all",
         f"run 1 took {first:.2f} s, runs 2 to {times} together {sum(rest):.2f} s",
         f"all {times} runs are identical in every stage; report {found.report}"
         if found.stage is None

@@ -11,7 +11,7 @@ from harness.cli.command_session import Session, with_session
 from harness.cli.options import JsonOption
 from harness.cli.output import print_result
 from harness.cli.terminal import ExitCode
-from harness.core.text import clean, shorten
+from harness.core.text import amount, clean, shorten
 from harness.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def _lines(result: "Verification") -> Iterator[str]:
     if not result.verdicts:
         yield "the report has no quotation to verify"
     count = len(result.differences)
-    differing = f"; {count} difference{'s' * (count > 1)} from the stored run" if count else ""
+    differing = f"; {amount(count, 'difference')} from the stored run" if count else ""
     yield f"{result.verified} of {len(result.verdicts)} quotations verified{differing}"
 
 

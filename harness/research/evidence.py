@@ -190,11 +190,17 @@ def find_evidence(
         key=lambda evidence: -evidence.score,
     )
     ranked = _in_own_language(ranked, chunk_set.question, lambda each: _is_relevant(each, wanted, least))
-    weight = writing.reading_weight
     if reader is not None:
-        ranked = _answers_first(ranked, [question for question, _ in questions], wanted, weight)
+        ranked = _answers_first(ranked, [question for question, _ in questions], wanted, writing.reading_weight)
     ranked = [each for each in ranked if each.part in answered and _is_relevant(each, wanted, least)]
-    chosen = select_diverse(
+    chosen = _choose(ranked, wanted, writing, len(parts))
+    by_text = {each.text: vector for each, vector in zip(likely, vectors, strict=True)}
+    return [*_without_repeats(chosen, by_text, weights.repeated), *_disagreeing(ranked, questions, least)]
+
+
+def _choose(ranked: Sequence[Evidence], wanted: Wording, writing: WritingSettings, parts: int) -> list[Evidence]:
+    """Return the excerpts that a report has: different ones that help, and at least one about each of the parts."""
+    different = select_diverse(
         ranked,
         limit=writing.max_evidence,
         document=lambda evidence: evidence.source.url,
@@ -202,13 +208,10 @@ def find_evidence(
         features=lambda evidence: set(evidence.stems - wanted.stems),  # every good excerpt shares the question's words
         max_overlap=MAX_OVERLAP,
     )
-    chosen = list(_helpful(chosen, wanted, weights.helpful))
-    absent = set(range(len(parts))) - {found.part for found in chosen}
-    chosen += [
-        max(about, key=lambda each: _merit(each, wanted, weight)) for part in absent if (about := _about(ranked, part))
-    ]
-    by_text = {each.text: vector for each, vector in zip(likely, vectors, strict=True)}
-    return [*_without_repeats(chosen, by_text, weights.repeated), *_disagreeing(ranked, questions, least)]
+    chosen = list(_helpful(different, wanted, rules_of(writing.rules).weights.helpful))
+    absent = (_about(ranked, part) for part in set(range(parts)) - {found.part for found in chosen})
+    chosen += [max(about, key=lambda each: _merit(each, wanted, writing.reading_weight)) for about in absent if about]
+    return chosen
 
 
 def _helpful(chosen: Iterable[Evidence], wanted: Wording, least: float) -> Iterator[Evidence]:

@@ -214,7 +214,7 @@ def _engine(spec: str, app: "App") -> Finding:
         names = ", ".join(each.name for each in engines)
         return "ok", f"{names} (not tried: doctor uses no network)"
     if left := engine.unembedded():
-        how = f"{left:,} passages have no vector, so only words match them; run `harness index {spec}`"
+        how = f"{amount(left, 'passage')} without a vector, found by words alone; run `harness index {spec}`"
         return "weak", f"{spec}: {how}"
     mode = "words and meaning" if engine.options["mode"] == "hybrid" else "words"
     return "ok", f"{spec} is indexed and searched by {mode}"

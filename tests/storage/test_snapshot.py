@@ -313,7 +313,7 @@ UNUSABLE: dict[str, dict[str, Any]] = {
     "a key that is no text": {"key": 5},
     "no base64": {"embedding": "!!!!", "embedder": "m"},
     "half a number": {"embedding": "AAAA", "embedder": "m"},
-    "a vector of nobody": {"embedding": "AAAAAA=="},
+    "a vector without its embedder": {"embedding": "AAAAAA=="},
 }
 
 
@@ -532,11 +532,11 @@ def test_audits_are_exported(path: Path) -> None:
     _, lines = read_snapshot(path)
     store = replay_store(lines)
     assert list(map(audit_of, lines)) == audits[::-1]
-    assert store.audits.all("whoever") == audits
-    assert store.audits.count("whoever") == (1, 1)
-    assert store.audits.disagreeing("whoever", search_key("B")) == {search_key("zürich ?")}
-    assert store.audits.disagreeing("whoever", search_key("a")) == frozenset()
-    for change in (lambda: store.audits.put("whoever", audits[0]), lambda: store.audits.clear("whoever")):
+    assert store.audits.all("any tenant") == audits
+    assert store.audits.count("any tenant") == (1, 1)
+    assert store.audits.disagreeing("any tenant", search_key("B")) == {search_key("zürich ?")}
+    assert store.audits.disagreeing("any tenant", search_key("a")) == frozenset()
+    for change in (lambda: store.audits.put("any tenant", audits[0]), lambda: store.audits.clear("any tenant")):
         with pytest.raises(StoreError, match="read-only"):
             change()
 

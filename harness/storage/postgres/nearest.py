@@ -21,7 +21,7 @@ class PostgresNearest:
         self.search = vectors.nearest
 
     def by_words(self, table: str, tenant: str, terms: Sequence[str], *, k: int, now: float) -> list[Entry]:
-        """See `Nearest.by_words`."""
+        """See `Nearest.by_words`. The library is the only table with words."""
         queries = tsqueries(terms)
         if not queries or k <= 0:
             return []

@@ -21,8 +21,7 @@ ARGUMENTS = "text[], double precision, double precision, integer"
 MAX_RANKED = 500
 """Rows with any of the words that are ranked. Of more, those with two or three of them are, if they are enough."""
 MAX_TOGETHER = 3
-
-
+"""Words of a query that a row may be required to have together."""
 _ACCENTED = re.compile("([A-Za-z])[\u0300-\u036f]+")
 
 
@@ -71,7 +70,7 @@ def make_function(connection: Any) -> None:
 DECLARE
     every tsquery := to_tsquery('english', $1[1]);
     wanted tsquery := every;
-    narrower tsquery;
+    wider tsquery;
     held bigint;
 BEGIN
     IF row_security_active('{schema}.{table.name}') THEN  -- no index: to count would read every row
@@ -82,11 +81,11 @@ BEGIN
     FOR place IN 2 .. coalesce(cardinality($1), 0) LOOP
         SELECT count(*) INTO held FROM (SELECT {matching} LIMIT greatest({MAX_RANKED}, $4) + 1) AS first;
         EXIT WHEN held <= greatest({MAX_RANKED}, $4);
-        narrower := wanted;
+        wider := wanted;
         wanted := to_tsquery('english', $1[place]);
         SELECT count(*) INTO held FROM (SELECT {matching} LIMIT $4) AS first;
         IF held < $4 THEN
-            wanted := narrower;
+            wanted := wider;
             EXIT;
         END IF;
     END LOOP;

@@ -328,7 +328,9 @@ class SqliteConnections(Database):
             self._move_aside()
 
     def _move_aside(self) -> bool:
-        """Rename the file if it is still damaged: another thread or process may have replaced it already."""
+        """Rename the file, and start another with the rows that can be read, if it is still damaged: another thread or
+        process may have replaced it already.
+        """
         with self._file_lock():
             if not self.path.exists() or is_sound(self.path):
                 return False
