@@ -114,7 +114,7 @@ def test_findings_are_remembered_for_a_minute(client: TestClient, monkeypatch: p
         return [CheckResult("python", "ok", f"check {len(asked)}")]
 
     monkeypatch.setattr(status_routes, "check_everything", check)
-    now = time.monotonic()
+    now = float(int(time.monotonic()))  # whole seconds, so that sums are exact
     monkeypatch.setattr(status_routes.time, "monotonic", lambda: now)
     first = shown(client, "/doctor")
     assert "check 1" in first.text
