@@ -90,8 +90,9 @@ chromium:
 	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null; } \
 	  || { echo "error: no chromium on PATH; install it with your system's package manager" >&2; exit 1; }
 
+# many of these wait for servers and processes, so three at once
 test-all: $(VENV)/test-all chromium
-	$(BIN)/python -m pytest -n 2 --dist worksteal $(if $(TESTS),-m "$(TESTS)")
+	$(BIN)/python -m pytest -n 3 --dist worksteal $(if $(TESTS),-m "$(TESTS)")
 
 check: $(VENV)/check
 	$(BIN)/ruff check .

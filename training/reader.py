@@ -134,6 +134,8 @@ passes add (Wortsman et al., 2022, arXiv:2203.05482; 2021, arXiv:2109.01903).
 """
 DRAWN = 0.2
 """Share of the texts that the teacher pairs without a label for these passes."""
+HALF = 0.5
+"""A text that is likelier than this to answer is taken to, where readings calibrate or measure."""
 CHANGED = 6_000
 """Sentences that are changed: a little, and so that they say something else."""
 QUERIES = 16_000
@@ -243,7 +245,9 @@ def report(readings: Sequence[Reading], logits: Floats) -> str:
         support = readings[places[0]].answers < 0
         values = np.exp(logits[places, SUPPORT])
         score = values[:, 0] / values.sum(1) if support else logits[places, ANSWERS]
-        right = np.array([readings[place].support[0] if support else readings[place].answers for place in places])
+        right = np.array(
+            [(readings[place].support[0] if support else readings[place].answers) > HALF for place in places]
+        )
         area = roc_auc_score(right, score) if 0 < right.mean() < 1 else float("nan")
         lines.append(f"{name:24} {len(places):6,} {right.mean():6.1%} AUC {area:.3f} mean {score.mean():.2f}")
     return "\n".join(lines)
@@ -256,7 +260,7 @@ def calibrated(readings: Sequence[Reading], logits: Floats, digest: str, embedde
     """
     asked = np.array([each.answers for each in readings])
     answers = asked >= 0
-    slope, intercept = _platt(logits[answers, ANSWERS, None], asked[answers])
+    slope, intercept = _platt(logits[answers, ANSWERS, None], asked[answers] > HALF)
     support = [place for place, each in enumerate(readings) if sum(each.support) == 1]
     classes = np.array([readings[place].support for place in support]).argmax(1)
     of_support = _support_calibration(logits[support, SUPPORT], classes)
@@ -288,7 +292,7 @@ def with_refusal(made: ReaderRelease, best: Sequence[float]) -> ReaderRelease:
     return replace(made, calibration=replace(made.calibration, answers=answers, calibrated_on=on))
 
 
-def _platt(scores: Floats, labels: Floats) -> tuple[float, ...]:
+def _platt(scores: Floats, labels: NDArray[np.bool_]) -> tuple[float, ...]:
     """Return the weights of the scores, of shape (readings, scores), and a constant, by logistic regression."""
     from sklearn.linear_model import LogisticRegression
 
@@ -302,7 +306,9 @@ def _weights(readings: Sequence[Reading], logits: Floats, embedder: Embedder) ->
     first = embedder.embed([readings[place].first for place in places])
     second = embedder.embed([readings[place].second for place in places])
     near = (first * second).sum(1)
-    return _platt(np.stack([logits[places], near], axis=1), np.array([readings[place].answers for place in places]))
+    return _platt(
+        np.stack([logits[places], near], axis=1), np.array([readings[place].answers > HALF for place in places])
+    )
 
 
 def best_relevance(weights: Path, data: Path, embedder: Embedder, made: ReaderRelease) -> list[float]:

@@ -33,6 +33,12 @@ CONTRADICTING = frozenset({"numbers", "dates", "versions", "negation", "opposite
 """Generated contrasts that a sentence cannot be true with; of others (names, roles) it is only not supported."""
 LIGHT = frozenset({"synonyms", "voice", "contractions", "spelling", "number words", "abbreviations"})
 """Generated rewordings that suit a sentence, beside small changes."""
+USEFUL = 0.7
+"""Probability that a sentence with a condition or an example of what was asked answers."""
+OTHERS = 8
+"""Sentences of the pages that do not help with a question, and are read with it."""
+HELPFUL = "written:helpful"
+"""Source of sentences of several pages about one subject: which of them help someone who asked."""
 UNKNOWN = -1.0
 NOT_TAUGHT = (float("nan"),) * 5
 
@@ -170,6 +176,22 @@ def written_answers(chance: Random) -> Iterator[Reading]:
                 yield question(text, _placed(row, each, chance), False, f"written:near {kind}", held_out)
 
 
+def written_helpful(chance: Random) -> Iterator[Reading]:
+    """Yield questions with the sentences of pages about one subject that help, and with some of the others."""
+    for row in _written("helpful"):
+        texts = {
+            name: in_context(page["title"], page["heading"], text)
+            for page in row["passages"]
+            for name, text in page["sentences"].items()
+        }
+        held_out = is_held_out(row["subject"], 0.12)
+        for asked in row["questions"]:
+            helpful = {**dict.fromkeys(asked["useful"], USEFUL), **dict.fromkeys(asked["core"], 1.0)}
+            others = [name for name in texts if name not in helpful]
+            for name in [*helpful, *chance.sample(others, min(OTHERS, len(others)))]:
+                yield question(asked["q"], texts[name], helpful.get(name, 0.0), HELPFUL, held_out)
+
+
 def _placed(row: Mapping[str, Any], text: str, chance: Random) -> str:
     """Return a text with its title and heading, in seven of ten cases."""
     return in_context(row["title"], row["heading"], text) if chance.random() < 0.7 else text
@@ -227,5 +249,6 @@ def read_all(folder: Path, embedder: Embedder, seed: int) -> list[Reading]:
         *climate(folder),
         *paws(folder),
         *written_answers(chance),
+        *written_helpful(chance),
         *written_support(),
     ]

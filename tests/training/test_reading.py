@@ -8,14 +8,17 @@ from benchmarks.reading import HELD_OUT_ARTICLES, area, bm25, mean_average_preci
 from benchmarks.reading import Judged as JudgedTexts
 from training.reading import (
     CONTRADICTS,
+    HELPFUL,
     NEITHER,
     SUPPORTS,
     UNKNOWN,
+    USEFUL,
     _written,
     changed_sentences,
     in_context,
     question,
     written_answers,
+    written_helpful,
     written_support,
 )
 
@@ -39,6 +42,34 @@ def test_no_question_is_both_answered_and_near() -> None:
     """A text has one label for a passage."""
     for row in _written("answers"):
         assert not {text for text, _ in row["answered"]} & {text for _, text in row["near"]}, row["title"]
+
+
+def test_written_questions_name_sentences_that_help() -> None:
+    """Each names sentences of its pages, none as both; some questions have no answer there."""
+    rows = list(_written("helpful"))
+    assert len(rows) >= 700
+    for row in rows:
+        names = {name for page in row["passages"] for name in page["sentences"]}
+        assert len(names) == sum(len(page["sentences"]) for page in row["passages"]), row["subject"]
+        for asked in row["questions"]:
+            assert {*asked["core"], *asked["useful"]} <= names, (row["subject"], asked["q"])
+            assert not {*asked["core"]} & {*asked["useful"]}, (row["subject"], asked["q"])
+        assert not all(asked["core"] for asked in row["questions"]), row["subject"]
+
+
+def test_sentences_that_help_are_read_with_some_that_do_not() -> None:
+    """Each text is read once for a question, with one label; a subject is held out as a whole."""
+    readings = list(written_helpful(Random(1)))
+    assert {each.source for each in readings} == {HELPFUL}
+    assert {each.answers for each in readings} == {0.0, USEFUL, 1.0}
+    labels: dict[tuple[str, str], set[float]] = {}
+    held: dict[str, set[bool]] = {}
+    for each in readings:
+        labels.setdefault((each.first, each.second), set()).add(each.answers)
+        held.setdefault(each.second, set()).add(each.held_out)
+    assert sum(len(found) > 1 for found in labels.values()) < 0.001 * len(labels)
+    assert 0.08 < sum(each.held_out for each in readings) / len(readings) < 0.16
+    assert sum(len(found) > 1 for found in held.values()) < 0.001 * len(held)
 
 
 @pytest.mark.slow

@@ -1,0 +1,145 @@
+"""Do the sentences of a report help someone who asked the question? `python -m benchmarks.helpful`.
+
+87 questions: the evaluation tasks about Python's language reference and about recorded web pages, and narrow ones about
+the reference. A language model that saw only question, sentences and titles marked which sentences state the answer
+(core) or belong to it (useful); another one agreed (Cohen's kappa 0.92 to 0.94). Two tables: how well the labelled
+sentences are ranked, by mean average precision, and what the reports show.
+"""
+
+import argparse
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Literal
+
+import msgspec
+from harness_evals.task_app import app_for
+from harness_evals.tasks import folder_of, load_tasks
+from msgspec import Struct
+from tabulate import tabulate
+
+from benchmarks.grades import digest
+from benchmarks.reading import Judge, Judged, bm25, mean_average_precision
+from benchmarks.rows import say
+from harness.app import App
+from harness.core.chunking import in_context
+from harness.core.text import sentences
+from harness.models.local.embedder import MiniLM
+from harness.models.local.reader import MiniLMReader
+from harness.research.result import Research
+from harness.settings import Settings
+
+LABELS = Path(__file__).with_name("helpful_labels.jsonl")
+REFERENCE = "corpus:python-docs"
+
+
+class Labelled(Struct, frozen=True):
+    """A question, the evaluation task that asks it, if any, and the digests of its labelled sentences."""
+
+    suite: Literal["python", "narrow", "web"]
+    task: str
+    question: str
+    core: frozenset[str]
+    useful: frozenset[str]
+    other: frozenset[str]
+
+    @property
+    def helpful(self) -> frozenset[str]:
+        """Digests of the sentences that help."""
+        return self.core | self.useful
+
+
+class Shown(Struct, frozen=True):
+    """Sentences of a report by their labels, and whether the first one helps; `held` is the number of labelled
+    sentences that help.
+    """
+
+    helpful: int
+    other: int
+    unlabelled: int
+    first: bool
+    held: int
+
+
+def labelled() -> list[Labelled]:
+    """Return all questions."""
+    return [msgspec.json.decode(line, type=Labelled) for line in LABELS.read_bytes().splitlines()]
+
+
+def asked(app: App, each: Labelled) -> Research:
+    """Research a question."""
+    if each.suite != "web":
+        return app.researcher((REFERENCE,)).run(each.question)
+    [task] = load_tasks([each.task], folder_of(Path("web")))
+    with app_for(app, task) as served:
+        return served.researcher().run(each.question)
+
+
+def shown(each: Labelled, found: Research) -> Shown:
+    """Return which sentences of a report help."""
+    texts = dict.fromkeys(digest(text) for excerpt in found.evidence for text in excerpt.sentences)
+    counts = [sum(text in texts for text in names) for names in (each.helpful, each.other)]
+    first = next(iter(texts), "") in each.helpful
+    return Shown(counts[0], counts[1], len(texts) - sum(counts), first, len(each.helpful))
+
+
+def judged(each: Labelled, found: Research) -> Judged:
+    """Return the labelled sentences of the sources, each after its page's title."""
+    texts: dict[str, str] = {}
+    for source in found.gathered.sources:
+        for text in (text for document in source.texts for text in sentences(document)):
+            if (name := digest(text)) in each.helpful | each.other:
+                texts.setdefault(name, in_context(source.title, "", text))
+    return Judged(each.question, list(texts.values()), [name in each.helpful for name in texts])
+
+
+def report_rows(found: Mapping[str, Sequence[Shown]]) -> Iterator[tuple[str, ...]]:
+    """Yield a row for each suite: what its reports show."""
+    for suite, every in found.items():
+        helpful, other, unlabelled = (
+            sum(getattr(each, name) for each in every) for name in ("helpful", "other", "unlabelled")
+        )
+        yield (
+            suite,
+            str(len(every)),
+            str(helpful + other + unlabelled),
+            f"{helpful} = {helpful / max(1, helpful + other):.0%}",
+            str(unlabelled),
+            f"{helpful / sum(each.held for each in every):.0%}",
+            str(sum(each.first for each in every)),
+        )
+
+
+def main() -> None:
+    """Run the benchmark."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.helpful", description=__doc__)
+    parser.add_argument("--data", type=Path, metavar="DIR", help="keep cache and index here (a temporary folder)")
+    parser.add_argument("--suite", choices=("python", "narrow", "web"), help="only these questions")
+    arguments = parser.parse_args()
+    embedder, reader = MiniLM(), MiniLMReader()
+    judges: dict[str, Judge] = {
+        "BM25": bm25,
+        "cosine": lambda first, texts: (embedder.embed(texts) @ embedder.embed([first])[0]).tolist(),
+        "reader": reader.answers,
+    }
+    found, texts = defaultdict[str, list[Shown]](list), defaultdict[str, list[Judged]](list)
+    with TemporaryDirectory() as folder, App(Settings(data_dir=arguments.data or Path(folder), reuse="off")) as app:
+        questions = [each for each in labelled() if arguments.suite in {None, each.suite}]
+        for number, each in enumerate(questions, start=1):
+            say(f"{number} of {len(questions)}: {each.question}")
+            research = asked(app, each)
+            found[each.suite].append(shown(each, research))
+            if any((read := judged(each, research)).right):
+                texts[each.suite].append(read)
+    rows = [
+        (name, *(f"{mean_average_precision(ranked, judge)[0]:.3f}" for ranked in texts.values()))
+        for name, judge in judges.items()
+    ]
+    print(f"labelled sentences, ranked (mean average precision)\n{tabulate(rows, headers=('', *texts))}\n")
+    headers = ("reports", "questions", "sentences", "help, of the labelled", "no label", "of what helps", "first helps")
+    print(tabulate(report_rows(found), headers=headers, disable_numparse=True))
+
+
+if __name__ == "__main__":
+    main()
