@@ -90,7 +90,7 @@ def judged(each: Labelled, found: Research) -> Judged:
     for source in found.gathered.sources:
         for text in (text for document in source.texts for text in sentences(document)):
             if (name := digest(text)) in each.helpful | each.other:
-                texts.setdefault(name, in_context(source.title, "", text))
+                texts.setdefault(name, in_context(source.title, "", text.strip()))
     return Judged(each.question, list(texts.values()), [name in each.helpful for name in texts])
 
 

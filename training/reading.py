@@ -34,7 +34,7 @@ CONTRADICTING = frozenset({"numbers", "dates", "versions", "negation", "opposite
 LIGHT = frozenset({"synonyms", "voice", "contractions", "spelling", "number words", "abbreviations"})
 """Generated rewordings that suit a sentence, beside small changes."""
 USEFUL = 0.7
-"""Probability that a sentence with a condition or an example of what was asked answers."""
+"""Probability that a sentence with a condition or an example of the answer answers."""
 OTHERS = 8
 """Sentences of the pages that do not help with a question, and are read with it."""
 HELPFUL = "written:helpful"

@@ -14,7 +14,7 @@ MAX_MARKS = 2
 MAX_NUMBERS = 0.5
 """Largest share of words that are numbers: above it, a row of a table."""
 _CUT_OFF = ("...", "…", "[…]", "[...]")
-_ENDS = ".!?\"'”’)»。！？」』）।॥؟۔"
+_ENDS = tuple(".!?\"'”’)»。！？」』）।॥؟۔")
 _ASKS = ("?", "？", "؟")
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 """Letters of scripts without spaces: a part of a sentence between two spaces is more than a word."""
@@ -106,7 +106,7 @@ def is_quotable(sentence: str) -> bool:
         or len(words(sentence)) < MIN_WORDS
     ):
         return False
-    if sentence[0].islower() or sentence[-1] not in _ENDS or sentence.endswith(_CUT_OFF):
+    if sentence[0].islower() or not sentence.rstrip("*").endswith(_ENDS) or sentence.endswith(_CUT_OFF):
         return False
     if sentence.startswith(_CUT_OFF) or _CHROME.match(sentence) or len(_SEPARATORS.findall(sentence)) > MAX_MARKS:
         return False

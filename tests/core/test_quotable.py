@@ -15,6 +15,7 @@ from harness.core.quotable import is_aside, is_quotable
         "“Nothing is lost here,” said the author.",
         "Use the flag --force (or -f) to overwrite files.",
         "Python 3.12 was released on 2 October 2023.",
+        "**The pool holds at most ten connections.**",
         "Copyright lasts for 70 years after the death of the author.",
         "Sign in to the console and choose a region.",
         "Kestrel 3.2 supports Python 3.11, 3.12 and 3.13.",

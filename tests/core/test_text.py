@@ -210,6 +210,26 @@ def test_a_sentence_begins_with_a_capital_a_digit_or_an_opening_sign(text: str, 
 @pytest.mark.parametrize(
     ("text", "split"),
     [
+        (
+            "**It is read once.** This means: when it is defined.",
+            ["**It is read once.** ", "This means: when it is defined."],
+        ),
+        (
+            "(Values are made once (see below).) If none is left, it fails.",
+            ["(Values are made once (see below).) ", "If none is left, it fails."],
+        ),
+        ("It works (mostly.) And more.", ["It works (mostly.) And more."]),
+        ("** Both begin. ** end", ["** Both begin. ** end"]),
+    ],
+)
+def test_a_sentence_in_brackets_or_in_bold_ends_with_them(text: str, split: list[str]) -> None:
+    """One that only has brackets goes on after them."""
+    assert sentences(text) == split
+
+
+@pytest.mark.parametrize(
+    ("text", "split"),
+    [
         ("今天很好。去公园吧！你去吗？「好。」他说。", ["今天很好。", "去公园吧！", "你去吗？", "「好。」", "他说。"]),
         ("行きますか？「はい。」（注意）次。", ["行きますか？", "「はい。」", "（注意）次。"]),
         ("यह पहला है। यह दूसरा है।", ["यह पहला है।", "यह दूसरा है।"]),

@@ -1,0 +1,57 @@
+"""Labels of sentences that help, and how reports are counted against them."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from harness_evals.tasks import folder_of, load_tasks
+
+from benchmarks.grades import digest
+from benchmarks.helpful import Labelled, Shown, judged, labelled, report_rows, shown
+
+QUESTION = Labelled(
+    "narrow",
+    "",
+    "How are retries spaced?",
+    core=frozenset({digest("The wait doubles.")}),
+    useful=frozenset({digest("It stops at an hour.")}),
+    other=frozenset({digest("Retries are old.")}),
+)
+
+
+def found(*excerpts: tuple[str, ...]) -> Any:
+    """Return a research with these excerpts, and a source."""
+    texts = ("Retries are old. The wait doubles. That is all.",)
+    source = SimpleNamespace(title="Retries", texts=texts)
+    return SimpleNamespace(
+        evidence=[SimpleNamespace(sentences=each) for each in excerpts], gathered=SimpleNamespace(sources=[source])
+    )
+
+
+def test_each_sentence_has_one_label() -> None:
+    """Questions of the evaluation name their task, with its wording."""
+    every = labelled()
+    assert {each.suite for each in every} == {"python", "narrow", "web"}
+    for each in every:
+        sizes = [len(names) for names in (each.core, each.useful, each.other)]
+        assert sum(sizes) == len(each.core | each.useful | each.other) > 0
+        if each.task:
+            [task] = load_tasks([each.task], folder_of(Path("web") if each.suite == "web" else None))
+            assert task.question == each.question
+
+
+def test_a_report_is_counted_by_the_labels_of_its_sentences() -> None:
+    """A sentence counts once, also in two excerpts; one without a label is neither."""
+    report = found(("Retries are old.", "The wait doubles."), ("The wait doubles.", "Something else."))
+    assert shown(QUESTION, report) == Shown(helpful=1, other=1, unlabelled=1, first=False, held=2)
+    assert shown(QUESTION, found(("The wait doubles.",))).first
+    assert shown(QUESTION, found()) == Shown(0, 0, 0, first=False, held=2)
+    [row] = report_rows({"narrow": [shown(QUESTION, report)]})
+    assert row == ("narrow", "1", "3", "1 = 50%", "1", "50%", "0")
+
+
+def test_labelled_sentences_are_ranked_with_the_title_of_their_page() -> None:
+    """Others of the page are left out."""
+    read = judged(QUESTION, found())
+    assert list(read.texts) == ["Retries: Retries are old.", "Retries: The wait doubles."]
+    assert list(read.right) == [False, True]
