@@ -53,8 +53,8 @@ class Evidence(Struct, frozen=True):
     `similarity` is the cosine similarity of question and excerpt (0..1), `score` the ranking score. `lacks` are the
     years, versions and numbers of the question that its passage does not have; `relevance` (0..1) is how likely it
     answers, by reader and vectors; `None` without a reader. `part` is the place of the sub-question that it is
-    about, `of_part` (0..1) how likely it answers that one. `disagrees` is the number of a disagreement if it is one of
-    its statements, else 0.
+    about, `of_part` (0..1) how likely it answers that one, `of_chunk` the similarity of its chunk. `disagrees` is the
+    number of a disagreement if it is one of its statements, else 0.
     """
 
     sentences: tuple[str, ...]
@@ -70,6 +70,7 @@ class Evidence(Struct, frozen=True):
     disagrees: int = 0
     stems: frozenset[str] = frozenset()
     of_part: float = 0.0
+    of_chunk: float = 0.0
 
 
 class Excerpt(Struct, frozen=True, array_like=True):
@@ -219,12 +220,10 @@ def _helpful(chosen: Iterable[Evidence], wanted: Wording, least: float) -> Itera
     ranks = Counter[int]()
     for each in chosen:
         ranks[each.part] += 1
-        if each.relevance is None or _helpfulness(each, wanted, ranks[each.part]) >= least:
+        rank, has_rarest = ranks[each.part], bool(wanted.rarest & each.stems)
+        helps = helpfulness(each.of_part, rank, has_rarest=has_rarest, of_chunk=each.of_chunk)
+        if each.relevance is None or helps >= least:
             yield each
-
-
-def _helpfulness(found: Evidence, wanted: Wording, rank: int) -> float:
-    return helpfulness(found.of_part, rank, has_rarest=bool(wanted.rarest & found.stems))
 
 
 def _answers_first(
@@ -265,8 +264,9 @@ def _about(ranked: Sequence[Evidence], part: int) -> list[Evidence]:
 
 
 def _merit(found: Evidence, wanted: Wording, weight: float) -> float:
-    """Return the merit of an excerpt as the first one about its part of a question."""
-    return weight * _helpfulness(found, wanted, 1) + (1 - weight) * found.score
+    """Return the merit of an excerpt as the first one about its part of a question; the score knows its chunk."""
+    helps = helpfulness(found.of_part, 1, has_rarest=bool(wanted.rarest & found.stems))
+    return weight * helps + (1 - weight) * found.score
 
 
 def _disagreeing(
@@ -362,7 +362,7 @@ def _excerpts(
             yield Evidence(
                 tuple(likely[i].text for i in run), first.source, document, chunk, first.position,
                 round(min(1.0, max(0.0, similarity)), 4), round(score, 4), lacks, best, answering.part[likeliest], 0,
-                held, of_part,
+                held, of_part, chunk_similarity * chunk_set.scale,
             )  # fmt: skip
 
 

@@ -355,11 +355,13 @@ def test_weights_decide_how_much_is_read_and_left_out() -> None:
 
 
 def test_an_excerpt_of_a_lower_rank_has_to_be_likelier() -> None:
-    """Ranks are those about the same part. Without the rarest word of the question, it has to be likelier still."""
+    """Ranks are those about the same part. Without the rarest word of the question it has to be likelier still, as it
+    has in a chunk unlike the question.
+    """
     held = chunk_set(MemoryStore(), WordEmbedder())
     held.question = "backoff retries"
     (found, *_) = find_evidence([GatheredSource("https://example.org/1", "", (APPLES,))], held, WritingSettings())
-    with_it = replace(found, stems=held.wording.rarest, relevance=0.5)
+    with_it = replace(found, stems=held.wording.rarest, relevance=0.5, of_chunk=0.5)
     without = replace(with_it, stems=frozenset())
 
     def kept(*given: Evidence, least: float = 0.4) -> list[float]:
@@ -370,6 +372,8 @@ def test_an_excerpt_of_a_lower_rank_has_to_be_likelier() -> None:
     assert kept(*(replace(with_it, of_part=0.5, part=part) for part in (0, 1, 0, 1, 0, 1, 0, 1))) == [0.5] * 6
     assert kept(*(replace(without, of_part=each) for each in (0.3, 0.3))) == []
     assert kept(replace(without, of_part=0.4)) == [0.4]
+    assert kept(replace(without, of_part=0.3, of_chunk=0.7)) == [0.3]
+    assert kept(replace(without, of_part=0.4, of_chunk=0.3)) == []
     assert kept(replace(without, of_part=0.0, relevance=None), least=1.0) == [0.0]
 
 
