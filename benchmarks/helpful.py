@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Literal
 
 import msgspec
+from harness_evals.suite import settings_for
 from harness_evals.task_app import app_for
 from harness_evals.tasks import folder_of, load_tasks
 from msgspec import Struct
@@ -124,14 +125,16 @@ def main() -> None:
         "reader": reader.answers,
     }
     found, texts = defaultdict[str, list[Shown]](list), defaultdict[str, list[Judged]](list)
-    with TemporaryDirectory() as folder, App(Settings(data_dir=arguments.data or Path(folder), reuse="off")) as app:
+    with TemporaryDirectory() as folder:
+        settings = settings_for(Settings(data_dir=arguments.data or Path(folder), reuse="off"), fresh=True)
         questions = [each for each in labelled() if arguments.suite in {None, each.suite}]
-        for number, each in enumerate(questions, start=1):
-            say(f"{number} of {len(questions)}: {each.question}")
-            research = asked(app, each)
-            found[each.suite].append(shown(each, research))
-            if any((read := judged(each, research)).right):
-                texts[each.suite].append(read)
+        with App(settings) as app:
+            for number, each in enumerate(questions, start=1):
+                say(f"{number} of {len(questions)}: {each.question}")
+                research = asked(app, each)
+                found[each.suite].append(shown(each, research))
+                if any((read := judged(each, research)).right):
+                    texts[each.suite].append(read)
     rows = [
         (name, *(f"{mean_average_precision(ranked, judge)[0]:.3f}" for ranked in texts.values()))
         for name, judge in judges.items()

@@ -37,9 +37,8 @@ _NEGATED = re.compile(r"n['’]t$")
 """Only auxiliary verbs have this ending: don't, isn't, won't."""
 _OPENING = "\"'“‘«¿¡([*「『《〈【（〔［｛〝"
 """Signs that a sentence may begin with."""
-_CLOSING = re.compile(r"(?:\*\*|\)) +")
-_CLOSED = ("(", "**")
-"""Ends of a sentence in brackets and of a bold one, after its point; and what these begin with."""
+_BOLD, _END_OF_BOLD = "**", "** "
+"""Signs of Markdown and reStructuredText around words in bold."""
 _SPLITTING = {"CYRILLIC": "ru", "GREEK": "el"}
 """Languages whose rules split a script; those of English split the others as well, by the signs of their Unicode."""
 _APOSTROPHE = re.compile("['’]")
@@ -186,8 +185,8 @@ def sentences(paragraph: str) -> list[str]:
     """Split one paragraph into sentences; joined, they are the paragraph on one line.
 
     The rules are those of Wikimedia's sentencex, except that a sentence never begins with a lower-case letter or a sign
-    that only continues one, as after the point in `C.__dict__`, nor after an ordinal of a language that writes a point;
-    and that one in brackets, or in bold, ends with them.
+    that only continues one, as after the point in `C.__dict__`, nor after an ordinal of a language that writes a point,
+    and that one in bold ends with its sign.
     """
     from sentencex import segment
 
@@ -195,10 +194,10 @@ def sentences(paragraph: str) -> list[str]:
     script = main_script(paragraph[:MAX_CHARS]) if has_other_letters(paragraph) else ""
     language = _SPLITTING.get(script, "en")
     for piece in (piece for block in _blocks(one_line(paragraph)) for piece in segment(language, block)):
-        closing = _CLOSING.match(piece) if found and found[-1][0].startswith(_CLOSED) else None
-        if closing:
-            found[-1].append(closing.group())
-        rest = piece[closing.end() :] if closing else piece
+        end = _END_OF_BOLD if found and found[-1][0].startswith(_BOLD) and piece.startswith(_END_OF_BOLD) else ""
+        if end:
+            found[-1].append(end)
+        rest = piece.removeprefix(end)
         if found and (not rest.strip() or not _begins_sentence(rest) or _is_ordinal(found[-1][-1], paragraph)):
             found[-1].append(rest)
         else:
