@@ -21,6 +21,12 @@ def drawn(page: Page) -> int:
     return sum(chart.evaluate("each => each.naturalWidth") > 0 for chart in charts)
 
 
+def arrived(page: Page, heading: str) -> None:
+    """Wait for the page with this heading, and for its script: a key pressed before would be lost."""
+    expect(page.get_by_role("heading", level=1)).to_have_text(heading)
+    page.wait_for_load_state()
+
+
 def test_loops_and_evaluations_are_listed_and_drawn(visit: Visitor, furnished: Furnished) -> None:
     """With charts of the newest loop and of all evaluations, and their numbers."""
     page = visit("/experiments")
@@ -78,15 +84,15 @@ def test_one_clicks_from_an_evaluation_to_a_task(visit: Visitor, furnished: Furn
     tasks = page.locator("tbody th a").all_text_contents()
     assert 1 < len(tasks) < 26
     page.get_by_role("link", name=tasks[0], exact=True).click()
-    expect(page.get_by_role("heading", level=1)).to_have_text(tasks[0])
+    arrived(page, tasks[0])
     page.keyboard.press("ArrowRight")
-    expect(page.get_by_role("heading", level=1)).to_have_text(tasks[1])
+    arrived(page, tasks[1])
     page.locator(".wide").first.focus()
     page.keyboard.press("ArrowLeft")
     page.locator("main").focus()
-    expect(page.get_by_role("heading", level=1)).to_have_text(tasks[1])
+    arrived(page, tasks[1])
     page.keyboard.press("ArrowLeft")
-    expect(page.get_by_role("heading", level=1)).to_have_text(tasks[0])
+    arrived(page, tasks[0])
 
 
 @pytest.mark.parametrize("look", [{}, {"dark": True}, {"size": (390, 740)}], ids=["light", "dark", "phone"])
