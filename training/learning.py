@@ -141,10 +141,13 @@ def batched(examples: Sequence[Example], seed: int) -> list[Batch]:
 
 
 def in_batches(
-    rows: list[tuple[list[int], list[int], Any]], chance: Random, tokens: int = TOKENS_A_BATCH
+    rows: list[Any],
+    chance: Random,
+    tokens: int = TOKENS_A_BATCH,
+    batch: "Callable[[Sequence[Any]], Batch] | None" = None,
 ) -> list[Batch]:
     """Return batches of at most `tokens` word pieces, of rows (word pieces, types, target) of similar length, in random
-    order.
+    order. `batch` makes one of rows that begin with their word pieces.
     """
     chance.shuffle(rows)
     pooled, batches = POOLED * 64, list[Batch]()
@@ -153,7 +156,7 @@ def in_batches(
         while pool:
             longest = len(pool[-1][0])
             size = max(1, tokens // longest)
-            batches.append(_batch(pool[-size:]))
+            batches.append((batch or _batch)(pool[-size:]))
             del pool[-size:]
     chance.shuffle(batches)
     return batches

@@ -1,5 +1,5 @@
 """Train the reader: `python -m training.reader --data DIR`. It takes 25 minutes on a GPU, days on two CPU cores; with
-`--continued` it goes on from the shipped weights, two hours on two CPU cores.
+`--continued` it goes on from the shipped weights, about an hour on two CPU cores.
 """
 
 import argparse
@@ -41,14 +41,27 @@ from training.mixture import Mixture
 from training.passes import SEED, Plan
 from training.reader_model import (
     ANSWERS,
+    HELPS,
     MAX_TOKENS,
     SUPPORT,
     TOKENS_A_BATCH,
     ReaderModel,
+    of_pair,
+    passage_batches,
     reader_batches,
     reader_loss,
 )
-from training.reading import UNKNOWN, Reading, changed_sentences, in_context, question, questions, read_all
+from training.reading import (
+    UNKNOWN,
+    Passage,
+    Reading,
+    changed_sentences,
+    in_context,
+    question,
+    questions,
+    read_all,
+    written_passages,
+)
 from training.sources import ADDED, WRITTEN, read_sources
 from training.teacher import HEAD_RATE, RATE, taught, trained
 
@@ -56,8 +69,8 @@ from training.teacher import HEAD_RATE, RATE, taught, trained
 @dataclass(frozen=True)
 class ReadingPass:
     """Learning rates of a pass, how many times it reads everything, and how often each kind of pairs: a share, or
-    times. Pairs with more characters than `longest` (`longest_taught` without a label) are left out; `tokens` is the
-    size of a batch.
+    times. Labelled pairs with more characters than `longest` are left out; `tokens` is the size of a batch. Passages
+    are read once each time.
     """
 
     plan: Plan
@@ -70,7 +83,6 @@ class ReadingPass:
     changed: float = 0.0
     taught: float = 0.0
     longest: int = sys.maxsize
-    longest_taught: int = sys.maxsize
     tokens: int = TOKENS_A_BATCH
 
 
@@ -88,19 +100,6 @@ READ_PASSAGES, READ_SENTENCES = 4, 24
 """Likest passages of the article, and their first sentences, that are read for a question to calibrate refusal."""
 TEACHER = ReadingPass(Plan(SEED, rate=RATE, head_rate=HEAD_RATE), epochs=3, support=2, paws=0.5, same=0.2, changed=0.7)
 """Pass of the teacher over all that has labels."""
-TEACHER_ON_PROCESSOR = dataclasses.replace(
-    TEACHER,
-    epochs=1,
-    questions=0.4,
-    support=0.42,
-    written=0.15,
-    paws=0.25,
-    same=0.004,
-    changed=0.08,
-    longest=1_100,
-    tokens=3_072,
-)
-"""Once over a sixth of that: 40 minutes on two cores that know bfloat16."""
 PASSES = {
     "taught": ReadingPass(
         Plan(SEED, rate=3e-4, head_rate=1e-3), epochs=2, support=2, paws=0.5, same=0.2, changed=0.5, taught=1
@@ -110,30 +109,23 @@ PASSES = {
     ),
 }
 """The first pass learns what the teacher makes of pairs with and without a label; the last reads again what has one."""
-_SHORT = ReadingPass(
-    Plan(11, rate=1e-4, head_rate=2e-4),
+CONTINUED = ReadingPass(
+    Plan(5, rate=1e-4, head_rate=3e-4, warm_up=0.05, smoothing=0.01),
     epochs=2,
-    questions=0.35,
-    support=0.5,
-    written=0.09,
-    paws=0.15,
-    same=0.002,
-    changed=0.05,
-    taught=0.5,
-    longest=600,
-    longest_taught=600,
-    tokens=3_072,
+    questions=0.07,
+    support=0.07,
+    written=0.07,
+    longest=800,
+    tokens=4_096,
 )
-CONTINUED = {
-    "continued": _SHORT,
-    "continued-again": dataclasses.replace(_SHORT, plan=Plan(12, rate=8e-5, head_rate=1e-4), epochs=1),
-}
-"""Passes from the shipped weights: a tenth of the pairs, the short ones, so that two CPU cores can read them. The mean
-of the weights before, between and after keeps what the first weights know of written texts, and nearly all that the
-passes add (Wortsman et al., 2022, arXiv:2203.05482; 2021, arXiv:2109.01903).
+"""Pass from the shipped weights over all passages. It also reads some labelled pairs, and learns what these weights say
+of them (Hinton et al., 2015, arXiv:1503.02531), so that it does not forget; so does the mean of the weights before and
+after (Wortsman et al., 2021, arXiv:2109.01903).
 """
-DRAWN = 0.2
-"""Share of the texts that the teacher pairs without a label for these passes."""
+SHIPPED = (128, 5)
+"""Hidden units and outputs of the weights that ship: they do not know which sentences help."""
+FROZEN = 2
+"""Layers that do not learn in this pass."""
 HALF = 0.5
 """A text that is likelier than this to answer is taken to, where readings calibrate or measure."""
 CHANGED = 6_000
@@ -159,7 +151,7 @@ def _pieces() -> Tokenizer:
 
 def repeated(reading: Reading, each: ReadingPass) -> int:
     """Return how often a pass reads this."""
-    if len(reading.first) + len(reading.second) > (each.longest_taught if reading.source == "taught" else each.longest):
+    if reading.source != "taught" and len(reading.first) + len(reading.second) > each.longest:
         return 0
     if reading.source in ("paws", "same", "changed", "taught"):
         often: float = getattr(each, reading.source)
@@ -171,16 +163,17 @@ def repeated(reading: Reading, each: ReadingPass) -> int:
 
 
 def train(readings: Sequence[Reading], data: Path, work: Path, *, continued: bool = False) -> ReaderModel:
-    """Train the teacher, then the reader pass after pass: from MiniLM, or `continued` from the shipped weights. The
-    weights after each are stored in `work`; a stored pass is not repeated, nor is what the teacher made of the pairs.
+    """Train the teacher, then the reader pass after pass: from MiniLM, or `continued` from the shipped weights, which
+    are its own teacher: then the mean of the weights before and after is the result. The weights after each pass are
+    stored in `work`; a stored pass is not repeated, nor is what the teacher made of the pairs.
     """
     torch.manual_seed(SEED)
-    model, states = ReaderModel.pretrained(), []
+    model = shipped() if continued else ReaderModel.pretrained()
     if continued:
-        imported(model, WEIGHTS)
-        states.append(deepcopy(model.state_dict()))
-    every = cache(lambda: _with_teacher(readings, data, work, continued=continued))
-    for name, each in (CONTINUED if continued else PASSES).items():
+        model.freeze(FROZEN)
+    before = deepcopy(model.state_dict())
+    every = cache(lambda: _with_own(readings, model) if continued else _with_teacher(readings, data, work))
+    for name, each in ({"continued": CONTINUED} if continued else PASSES).items():
         kept = work / f"reader-{name}.pt"
         if kept.exists():
             model.load_state_dict(torch.load(kept, weights_only=True, map_location="cpu"))
@@ -190,36 +183,50 @@ def train(readings: Sequence[Reading], data: Path, work: Path, *, continued: boo
         say(f"pass {name}: {len(chosen):,} pairs, {dict(Counter(r.source.split()[0] for r in chosen))}")
         chance, batches = Random(each.plan.seed), list[Batch]()
         for _ in range(each.epochs):
-            batches += reader_batches(chosen, _pieces(), chance, each.tokens)
+            passages = [passage for passage in written_passages(chance) if not passage.held_out]
+            read = reader_batches(chosen, _pieces(), chance, each.tokens)
+            read += passage_batches(passages, tokenizer(), chance, each.tokens)
+            batches += chance.sample(read, len(read))
         learn(model, batches, each.plan, kept.with_suffix(".part"), tell, reader_loss)
         torch.save(model.state_dict(), kept)
     if continued:
-        states += [torch.load(work / f"reader-{name}.pt", weights_only=True, map_location="cpu") for name in CONTINUED]
-        model.load_state_dict(mean(states))
+        model.load_state_dict(mean([before, model.state_dict()]))
     return model
+
+
+def shipped() -> ReaderModel:
+    """Return the shipped weights, with an output for what they have not learned yet."""
+    model = ReaderModel.pretrained(*SHIPPED)
+    imported(model, WEIGHTS)
+    return model.grown()
 
 
 def _chosen(readings: Sequence[Reading], each: ReadingPass) -> list[Reading]:
     return [reading for reading in readings for _ in range(repeated(reading, each))]
 
 
-def _with_teacher(readings: Sequence[Reading], data: Path, work: Path, *, continued: bool) -> list[Reading]:
-    """Return all that the reader learns from: what has labels and what has none, with the teacher's logits. For
-    `continued` passes the teacher learns from less, and reads less.
-    """
+def _with_own(readings: Sequence[Reading], model: ReaderModel) -> list[Reading]:
+    """Return the readings that the pass from the shipped weights reads, with what these say of them."""
+    chosen = _chosen(readings, CONTINUED)
+    found = list[Reading]()
+    model.eval()
+    for each, (ids, types) in zip(chosen, encoded(chosen), strict=True):
+        with torch.inference_mode():
+            [[row]] = model(torch.tensor([ids]), torch.ones(1, len(ids), dtype=torch.long), torch.tensor([types]))
+        found.append(dataclasses.replace(each, taught=tuple(row.tolist())))
+    return found
+
+
+def _with_teacher(readings: Sequence[Reading], data: Path, work: Path) -> list[Reading]:
+    """Return all that the reader learns from: what has labels and what has none, with the teacher's logits."""
     kept, chance = work / "taught.msgpack", Random(SEED)
     if kept.exists():
         return msgspec.msgpack.decode(kept.read_bytes(), type=list[Reading])
     labelled = [*readings, *same_pairs(data), *changed_sentences(readings, chance, CHANGED)]
-    each = TEACHER_ON_PROCESSOR if continued else TEACHER
-    teacher = trained(_chosen(labelled, each), each.plan, each.epochs, each.tokens, work / "teacher.pt")
-    if continued:
-        labelled = list(dict.fromkeys(reading for each in CONTINUED.values() for reading in _chosen(labelled, each)))
-        found = taught(labelled, [], teacher, chance, DRAWN)
-    else:
-        asked = [each.first for each in labelled if each.same != UNKNOWN]
-        queries = list(dict.fromkeys(chance.sample(asked, min(QUERIES, len(asked)))))
-        found = taught(labelled, queries, teacher, chance)
+    teacher = trained(_chosen(labelled, TEACHER), TEACHER.plan, TEACHER.epochs, TEACHER.tokens, work / "teacher.pt")
+    asked = [each.first for each in labelled if each.same != UNKNOWN]
+    queries = list(dict.fromkeys(chance.sample(asked, min(QUERIES, len(asked)))))
+    found = taught(labelled, queries, teacher, chance)
     kept.write_bytes(msgspec.msgpack.encode(found))
     return found
 
@@ -251,6 +258,21 @@ def report(readings: Sequence[Reading], logits: Floats) -> str:
         area = roc_auc_score(right, score) if 0 < right.mean() < 1 else float("nan")
         lines.append(f"{name:24} {len(places):6,} {right.mean():6.1%} AUC {area:.3f} mean {score.mean():.2f}")
     return "\n".join(lines)
+
+
+def of_passages(model: ReaderModel, passages: Sequence[Passage]) -> float:
+    """Return the mean average precision of the sentences that are read for a question, in floating point."""
+    from sklearn.metrics import average_precision_score
+
+    asked = defaultdict[str, list[tuple[bool, float]]](list)
+    model.eval()
+    for each in passages:
+        [batch] = passage_batches([each], tokenizer(), Random(SEED))
+        with torch.inference_mode():
+            logits = model(**batch.inputs)[0, :, HELPS].tolist()
+        asked[each.question] += [(label > 0, logit) for label, logit in zip(each.helps, logits, strict=False)]
+    answered = [list(zip(*each, strict=True)) for each in asked.values() if any(helps for helps, _ in each)]
+    return float(np.mean([average_precision_score(labels, scores) for labels, scores in answered]))
 
 
 def calibrated(readings: Sequence[Reading], logits: Floats, digest: str, embedder: Embedder) -> ReaderRelease:
@@ -391,7 +413,7 @@ def main() -> None:
     held_out = Random(SEED).sample(held_out, min(MEASURED, len(held_out)))
     say(f"{len(learned):,} pairs to learn, {len(held_out):,} held out")
     model = train(learned, arguments.data, arguments.work, continued=arguments.continued)
-    digest = export(model, arguments.weights, output=torch.nn.Identity())
+    digest = export(model, arguments.weights, output=of_pair)
     say(f"{arguments.weights}: {arguments.weights.stat().st_size:,} bytes")
     logits = exported_logits(arguments.weights, held_out)
     half = np.array([is_held_out(f"half {each.first}", 0.5) for each in held_out])
@@ -402,6 +424,8 @@ def main() -> None:
     made = with_refusal(made, best_relevance(arguments.weights, arguments.data, embedder, made))
     arguments.weights.with_suffix(".json").write_bytes(msgspec.json.format(msgspec.json.encode(made)) + b"\n")
     print(report(measuring, logits[~half]))
+    passages = [each for each in written_passages(Random(SEED)) if each.held_out]
+    print(f"sentences that help, mean average precision: {of_passages(model, passages):.3f}")
     print(f"SHA-256 {digest}, {made.calibration}")
 
 

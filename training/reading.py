@@ -35,12 +35,12 @@ LIGHT = frozenset({"synonyms", "voice", "contractions", "spelling", "number word
 """Generated rewordings that suit a sentence, beside small changes."""
 USEFUL = 0.7
 """Probability that a sentence with a condition or an example of the answer answers."""
-OTHERS = 8
-"""Sentences of the pages that do not help with a question, and are read with it."""
-HELPFUL = "written:helpful"
-"""Source of sentences of several pages about one subject: which of them help someone who asked."""
+OTHER_PAGES, OTHER_PAGES_ALONE = 1, 2
+"""Pages without a sentence that helps that are read with a question, and with one that nothing answers."""
+SHORT = 8
+"""Pages with fewer sentences are read one or two at a time, as one passage."""
 UNKNOWN = -1.0
-NOT_TAUGHT = (float("nan"),) * 5
+NOT_TAUGHT = (float("nan"),) * 6
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Reading:
 
     `answers` is a probability, or `UNKNOWN` where that is not asked; `support` has a 1 for each class that may be right
     (supports, contradicts, neither), none where that is not asked; `same`, whether two questions have one answer, is
-    like `answers`. `taught` has the five logits of a larger model, NaN where it was not asked. `source` names the set.
+    like `answers`. `taught` has the six logits of another model, NaN where it was not asked. `source` names the set.
     """
 
     first: str
@@ -60,6 +60,19 @@ class Reading:
     held_out: bool = False
     same: float = UNKNOWN
     taught: tuple[float, ...] = NOT_TAUGHT
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A question and consecutive sentences that are read for it after a title; `helps` is how likely each helps (0..1)
+    someone who asked.
+    """
+
+    question: str
+    title: str
+    sentences: tuple[str, ...]
+    helps: tuple[float, ...]
+    held_out: bool
 
 
 def question(first: str, second: str, answers: float, source: str, held_out: bool = False) -> Reading:
@@ -176,20 +189,33 @@ def written_answers(chance: Random) -> Iterator[Reading]:
                 yield question(text, _placed(row, each, chance), False, f"written:near {kind}", held_out)
 
 
-def written_helpful(chance: Random) -> Iterator[Reading]:
-    """Yield questions with the sentences of pages about one subject that help, and with some of the others."""
+def written_passages(chance: Random) -> Iterator[Passage]:
+    """Yield questions with the pages about one subject that help, and with some of the others."""
     for row in _written("helpful"):
-        texts = {
-            name: in_context(page["title"], page["heading"], text)
-            for page in row["passages"]
-            for name, text in page["sentences"].items()
-        }
         held_out = is_held_out(row["subject"], 0.12)
         for asked in row["questions"]:
-            helpful = {**dict.fromkeys(asked["useful"], USEFUL), **dict.fromkeys(asked["core"], 1.0)}
-            others = [name for name in texts if name not in helpful]
-            for name in [*helpful, *chance.sample(others, min(OTHERS, len(others)))]:
-                yield question(asked["q"], texts[name], helpful.get(name, 0.0), HELPFUL, held_out)
+            helps = {**dict.fromkeys(asked["useful"], USEFUL), **dict.fromkeys(asked["core"], 1.0)}
+            pages = chance.sample(row["passages"], len(row["passages"]))
+            right = [page for page in pages if not helps.keys().isdisjoint(page["sentences"])]
+            others = [page for page in pages if page not in right]
+            chosen = right + others[: OTHER_PAGES if right else OTHER_PAGES_ALONE]
+            chance.shuffle(chosen)
+            while chosen:
+                size = chance.choice((1, 1, 2)) if len(chosen[0]["sentences"]) < SHORT else 1
+                yield _passage(asked["q"], chosen[:size], helps, held_out)
+                del chosen[:size]
+
+
+def _passage(text: str, pages: Sequence[Mapping[str, Any]], helps: Mapping[str, float], held_out: bool) -> Passage:
+    """Return pages as one passage, as if it were from the first; the headings of the others are sentences."""
+    read = list[tuple[str, float]]()
+    for page in pages:
+        if read and page["heading"]:
+            read.append((page["heading"], 0.0))
+        read += [(each, helps.get(name, 0.0)) for name, each in page["sentences"].items()]
+    sentences, labels = zip(*read, strict=True)
+    title = " - ".join(each for each in (pages[0]["title"], pages[0]["heading"]) if each)
+    return Passage(text, title, sentences, labels, held_out)
 
 
 def _placed(row: Mapping[str, Any], text: str, chance: Random) -> str:
@@ -249,6 +275,5 @@ def read_all(folder: Path, embedder: Embedder, seed: int) -> list[Reading]:
         *climate(folder),
         *paws(folder),
         *written_answers(chance),
-        *written_helpful(chance),
         *written_support(),
     ]

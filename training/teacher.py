@@ -131,7 +131,7 @@ def logits(model: ReaderModel, pairs: Sequence[Pair]) -> Floats:
     for places in alike([len(each.ids) for each in read], TOKENS_A_BATCH):
         inputs = on_device(padded([(read[place].ids, read[place].type_ids) for place in places]))
         with torch.inference_mode(), brief():
-            found[places] = model(**inputs).float().cpu().numpy()
+            found[places] = model(**inputs)[:, 0].float().cpu().numpy()
     return found
 
 
@@ -167,27 +167,21 @@ def _texts(readings: Sequence[Reading], attribute: str) -> list[str]:
     return list(dict.fromkeys(getattr(each, attribute) for each in readings))
 
 
-def taught(
-    readings: Sequence[Reading], queries: Sequence[str], model: ReaderModel, chance: Random, share: float = 1.0
-) -> list[Reading]:
+def taught(readings: Sequence[Reading], queries: Sequence[str], model: ReaderModel, chance: Random) -> list[Reading]:
     """Return the readings with the teacher's logits, and many pairs of their texts, and of `queries`, that have no
-    label: of a `share` of the texts.
+    label.
     """
-
-    def drawn(texts: list[str]) -> list[str]:
-        return texts if share == 1.0 else chance.sample(texts, round(share * len(texts)))
-
     asked = [each for each in readings if each.answers != UNKNOWN]
     claimed = [each for each in readings if sum(each.support)]
-    texts, quotations = drawn(_texts(asked, "second")), drawn(_texts(claimed, "second"))
+    texts, quotations = _texts(asked, "second"), _texts(claimed, "second")
     short = [text for text in texts if len(text) < SENTENCE_CHARS]
-    questions, claims = drawn(_texts(asked, "first")), drawn(_texts(claimed, "first"))
+    questions, claims = _texts(asked, "first"), _texts(claimed, "first")
     vectors = embedded([*questions, *queries, *texts, *claims, *quotations])
     answers = [
         *near_pairs(questions, texts, vectors, Amounts(6, 5, 2), chance),
         *near_pairs(queries, texts, vectors, Amounts(4, 2, 1), chance),
     ]
-    stated = chance.sample(short, min(round(share * SENTENCES), len(short)))
+    stated = chance.sample(short, min(SENTENCES, len(short)))
     support = [
         *near_pairs(claims, [*quotations, *short], vectors, Amounts(4, 3, 1), chance),
         *near_pairs(stated, [*quotations, *short], vectors, Amounts(3, 2, 0), chance),

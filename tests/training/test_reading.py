@@ -8,7 +8,6 @@ from benchmarks.reading import HELD_OUT_ARTICLES, area, bm25, mean_average_preci
 from benchmarks.reading import Judged as JudgedTexts
 from training.reading import (
     CONTRADICTS,
-    HELPFUL,
     NEITHER,
     SUPPORTS,
     UNKNOWN,
@@ -18,7 +17,7 @@ from training.reading import (
     in_context,
     question,
     written_answers,
-    written_helpful,
+    written_passages,
     written_support,
 )
 
@@ -57,19 +56,20 @@ def test_written_questions_name_sentences_that_help() -> None:
         assert not all(asked["core"] for asked in row["questions"]), row["subject"]
 
 
-def test_sentences_that_help_are_read_with_some_that_do_not() -> None:
-    """Each text is read once for a question, with one label; a subject is held out as a whole."""
-    readings = list(written_helpful(Random(1)))
-    assert {each.source for each in readings} == {HELPFUL}
-    assert {each.answers for each in readings} == {0.0, USEFUL, 1.0}
-    labels: dict[tuple[str, str], set[float]] = {}
+def test_pages_that_help_are_read_with_some_that_do_not() -> None:
+    """Each sentence has a label, those of another page none above 0; a subject is held out as a whole."""
+    passages = list(written_passages(Random(1)))
+    assert {label for each in passages for label in each.helps} == {0.0, USEFUL, 1.0}
+    assert all(len(each.sentences) == len(each.helps) for each in passages)
+    helping = sum(any(each.helps) for each in passages)
+    assert 0.4 < helping / len(passages) < 0.7
+    assert 0.08 < sum(each.held_out for each in passages) / len(passages) < 0.16
     held: dict[str, set[bool]] = {}
-    for each in readings:
-        labels.setdefault((each.first, each.second), set()).add(each.answers)
-        held.setdefault(each.second, set()).add(each.held_out)
-    assert sum(len(found) > 1 for found in labels.values()) < 0.001 * len(labels)
-    assert 0.08 < sum(each.held_out for each in readings) / len(readings) < 0.16
+    for each in passages:
+        held.setdefault(each.sentences[0], set()).add(each.held_out)
     assert sum(len(found) > 1 for found in held.values()) < 0.001 * len(held)
+    again = list(written_passages(Random(1)))
+    assert again == passages
 
 
 @pytest.mark.slow
