@@ -60,7 +60,7 @@ def test_a_killed_worker_is_replaced(notes: str) -> None:
     """Requests go on."""
     with program("--engine", notes, "--workers", "2") as (process, address):
         until(lambda: answering(address))
-        first = workers_of(process)
+        first = until(lambda: len(found := workers_of(process)) == 2 and found)  # one answers before the other starts
         os.kill(first[0], signal.SIGKILL)
         until(lambda: len(set(workers_of(process)) - set(first)) == 1)
         until(lambda: answering(address))

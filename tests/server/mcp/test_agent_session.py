@@ -233,7 +233,7 @@ async def test_a_killed_client_does_not_affect_others(serve: Callable[..., Serve
             await payload(client, "research", question="How many retries?")
     code, said = await anyio.to_thread.run_sync(served.stop, signal.SIGTERM)
     assert code == 0
-    assert all(line.startswith("warning: nothing is lost: go on with") for line in said.splitlines())
+    assert [line for line in said.splitlines() if not line.startswith("warning: nothing is lost: go on with")] == []
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
