@@ -63,7 +63,7 @@ from training.reading import (
     written_passages,
 )
 from training.sources import ADDED, WRITTEN, read_sources
-from training.teacher import HEAD_RATE, RATE, taught, trained
+from training.teacher import HEAD_RATE, RATE, logits, taught, trained
 
 
 @dataclass(frozen=True)
@@ -168,10 +168,11 @@ def train(readings: Sequence[Reading], data: Path, work: Path, *, continued: boo
     stored in `work`; a stored pass is not repeated, nor is what the teacher made of the pairs.
     """
     torch.manual_seed(SEED)
-    model = shipped() if continued else ReaderModel.pretrained()
+    model, before = ReaderModel.pretrained(), None
     if continued:
+        model = shipped()
         model.freeze(FROZEN)
-    before = deepcopy(model.state_dict())
+        before = deepcopy(model.state_dict())
     every = cache(lambda: _with_own(readings, model) if continued else _with_teacher(readings, data, work))
     for name, each in ({"continued": CONTINUED} if continued else PASSES).items():
         kept = work / f"reader-{name}.pt"
@@ -189,7 +190,7 @@ def train(readings: Sequence[Reading], data: Path, work: Path, *, continued: boo
             batches += chance.sample(read, len(read))
         learn(model, batches, each.plan, kept.with_suffix(".part"), tell, reader_loss)
         torch.save(model.state_dict(), kept)
-    if continued:
+    if before is not None:
         model.load_state_dict(mean([before, model.state_dict()]))
     return model
 
@@ -208,13 +209,8 @@ def _chosen(readings: Sequence[Reading], each: ReadingPass) -> list[Reading]:
 def _with_own(readings: Sequence[Reading], model: ReaderModel) -> list[Reading]:
     """Return the readings that the pass from the shipped weights reads, with what these say of them."""
     chosen = _chosen(readings, CONTINUED)
-    found = list[Reading]()
-    model.eval()
-    for each, (ids, types) in zip(chosen, encoded(chosen), strict=True):
-        with torch.inference_mode():
-            [[row]] = model(torch.tensor([ids]), torch.ones(1, len(ids), dtype=torch.long), torch.tensor([types]))
-        found.append(dataclasses.replace(each, taught=tuple(row.tolist())))
-    return found
+    found = logits(model, _pieces(), [(each.first, each.second) for each in chosen])
+    return [dataclasses.replace(each, taught=tuple(row)) for each, row in zip(chosen, found.tolist(), strict=True)]
 
 
 def _with_teacher(readings: Sequence[Reading], data: Path, work: Path) -> list[Reading]:

@@ -20,7 +20,7 @@ from training.model import WITHOUT_DROPOUT, pretrained_bert
 from training.reading import UNKNOWN, Passage, Reading, question
 
 CLS, SEP = 101, 102
-
+"""Numbers of the word pieces before a pair and after each of its texts."""
 OUTPUTS = 6
 ANSWERS, SUPPORT, SAME, HELPS = 0, slice(1, 4), 4, 5
 HIDDEN = 256

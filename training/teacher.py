@@ -123,9 +123,9 @@ def trained(readings: Sequence[Reading], plan: Plan, epochs: int, tokens: int, k
     return model
 
 
-def logits(model: ReaderModel, pairs: Sequence[Pair]) -> Floats:
-    """Return what the teacher says of each pair, of shape (pairs, `OUTPUTS`)."""
-    read = _tokens().encode_batch(list(pairs))
+def logits(model: ReaderModel, tokens: Tokenizer, pairs: Sequence[Pair]) -> Floats:
+    """Return what a model says of each pair, of shape (pairs, `OUTPUTS`)."""
+    read = tokens.encode_batch(list(pairs))
     found = np.zeros((len(pairs), OUTPUTS), dtype=np.float32)
     model.to(device()).eval()
     for places in alike([len(each.ids) for each in read], TOKENS_A_BATCH):
@@ -188,10 +188,10 @@ def taught(readings: Sequence[Reading], queries: Sequence[str], model: ReaderMod
     ]
     say(f"the teacher reads {len(readings):,} pairs with and {len(answers) + len(support):,} without a label")
     known = {(each.first, each.second) for each in readings}
-    found = _with_logits(readings, logits(model, [(each.first, each.second) for each in readings]))
+    found = _with_logits(readings, logits(model, _tokens(), [(each.first, each.second) for each in readings]))
     for part, pairs in (("answers", answers), ("support", support)):
         fresh = [pair for pair in pairs if pair[:2] not in known]
-        values = logits(model, [(one, other) for one, other, _ in fresh])
+        values = logits(model, _tokens(), [(one, other) for one, other, _ in fresh])
         if part == "answers":
             values[:, ANSWERS] += SIMILAR * SLOPE * (np.array([value for *_, value in fresh]) - MIDDLE)
         values[:, [place for place in range(OUTPUTS) if place not in _columns(part)]] = np.nan

@@ -116,11 +116,12 @@ def test_the_teacher_reads_near_pairs_of_the_texts(monkeypatch: pytest.MonkeyPat
             for text in texts
         }
 
-    def logits(model: Any, pairs: Sequence[Any]) -> Any:
+    def logits(model: Any, tokens: Any, pairs: Sequence[Any]) -> Any:
         return np.ones((len(pairs), 6), dtype=np.float32)
 
     monkeypatch.setattr(teacher, "embedded", embedded)
     monkeypatch.setattr(teacher, "logits", logits)
+    monkeypatch.setattr(teacher, "_tokens", list)
     readings = [question(f"who made {number}", f"Ann made {number}.", 1.0, "x") for number in range(200)]
     readings += [claim(f"Ann made {number}", f"It was Ann who made {number}.", SUPPORTS, "x") for number in range(200)]
     model: Any = None
@@ -181,26 +182,20 @@ def test_labels_of_sentences_count_however_many_fill_up() -> None:
 
 
 @pytest.mark.slow
-def test_a_model_that_learned_which_sentences_help_ranks_them() -> None:
+def test_a_model_that_learned_which_sentences_help_ranks_them(tmp_path: Path) -> None:
     """A few steps over one question raise the precision of its sentences to 1."""
-    import torch
-
     from harness.models.local.tokenizer import tokenizer
+    from training.learning import learn
+    from training.passes import Plan
     from training.reader import of_passages, shipped
     from training.reader_model import passage_batches, reader_loss
     from training.reading import written_passages
 
-    model = shipped()
+    model, losses = shipped(), list[float]()
     model.freeze(5)
     passages = [each for each in list(written_passages(Random(1)))[:40] if any(each.helps)][:1]
     [batch] = passage_batches(passages, tokenizer(), Random(1))
-    optimizer = torch.optim.AdamW([each for each in model.parameters() if each.requires_grad], lr=1e-3)
-    losses = []
-    for _ in range(30):
-        loss = reader_loss(model(**batch.inputs), batch.targets, 0.01)
-        loss.backward()  # type: ignore[no-untyped-call]
-        optimizer.step()
-        optimizer.zero_grad()
-        losses.append(loss.item())
-    assert losses[-1] < 0.5 * losses[0]
+    plan = Plan(1, rate=1e-3, head_rate=1e-3)
+    learn(model, [batch] * 100, plan, tmp_path / "kept", lambda _, __, loss, ___: losses.append(loss), reader_loss)
+    assert losses[1] < losses[0]
     assert of_passages(model, passages) == pytest.approx(1.0)
