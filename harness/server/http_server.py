@@ -96,6 +96,16 @@ def run_workers(
     class Supervisor(Multiprocess):
         """The parent of the workers."""
 
+        def keep_subprocess_alive(self) -> None:
+            """Replace the workers that died or hang.
+
+            A worker holds the other end of its pipe alone, so the pipe is closed as soon as the worker dies: the parent
+            would wait for its answer otherwise, up to `HANGING_SECONDS`.
+            """
+            for process in self.processes:
+                process.child_conn.close()
+            super().keep_subprocess_alive()
+
         def terminate_all(self) -> None:
             """Stop the workers."""
             on_stop()

@@ -57,10 +57,12 @@ def test_they_serve_and_end(notes: str) -> None:
 
 
 def test_a_killed_worker_is_replaced(notes: str) -> None:
-    """Requests go on."""
+    """Requests go on; the worker is killed while the parent waits for its answer."""
     with program("--engine", notes, "--workers", "2") as (process, address):
         until(lambda: answering(address))
         first = until(lambda: len(found := workers_of(process)) == 2 and found)  # one answers before the other starts
+        os.kill(first[0], signal.SIGSTOP)
+        time.sleep(1)  # the parent asks every half second
         os.kill(first[0], signal.SIGKILL)
         until(lambda: len(set(workers_of(process)) - set(first)) == 1)
         until(lambda: answering(address))
