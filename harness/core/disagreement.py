@@ -32,7 +32,7 @@ _MEASURE = re.compile(
     r"\b(population|inhabitants|height|elevation|length|width|depth|area|size|weight|mass|heavy|age|speed|distance|price"
     r"|cost|number|rate|share|percentage|proportion|average|median|mean|temperature|hot|cold|(?:boiling|melting) point"
     r"|capacity|duration|timeout|salary|gdp|revenue|budget|limit|maximum|minimum|prevalence|incidence|mortality"
-    r"|accuracy|frequency)\b",
+    r"|accuracy|frequency|how wide)\b",
     re.IGNORECASE,
 )
 _LASTING = re.compile(

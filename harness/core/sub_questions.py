@@ -18,6 +18,8 @@ _DIRECT = (
 """Beginning of a direct question; "when it expires" and "which won the prize" are clauses of another one."""
 _BETWEEN = re.compile(rf"(?:\?|;)\s+(?:and |but |or )?|,? (?:and|but|or) (?={_DIRECT})|, (?={_DIRECT})", re.IGNORECASE)
 _BEGINS = re.compile(_DIRECT, re.IGNORECASE)
+_SHORT = re.compile(r"how [\w-]+", re.IGNORECASE)
+"""A question that ends as the next one does: "How long" of "How long and how wide is the Rhine?"."""
 _FIRST = re.compile(rf"(?:{_WH}|{_BE})\b", re.IGNORECASE)
 _INNER = re.compile(rf"\b{_WH}\b", re.IGNORECASE)
 _OPENING = re.compile(
@@ -48,6 +50,8 @@ def sub_questions(question: str) -> tuple[str, ...]:
     parts = [part for part in parts if part]
     if not 1 < len(parts) <= MOST or not content_words(parts[0]):
         return ()
+    if _SHORT.fullmatch(parts[0]) and (same := _SHORT.match(parts[1])):
+        parts[0] += parts[1][same.end() :]
     if not (_is_whole(_FIRST, parts[0]) and all(_is_whole(_BEGINS, part) for part in parts[1:])):
         return ()
     about = " ".join(_OPENING.sub("", parts[0], count=1).split()[:_ABOUT])

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 from harness.core.text import clean, one_line
-from harness.research.figures import FIGURES, Figure, as_png, figure_of
+from harness.research.figures import FIGURES, Figure, as_png, figures_of
 from harness.research.messages import chosen, ended, message
 from harness.research.planner import KEY_POINTS
 from harness.research.report import DISAGREEMENTS, Citation, CitedSource, Report, columns_in
@@ -63,8 +63,8 @@ def fill(document: Document, saved: SavedReport, now: float) -> None:
                 document.table(_compared(report, sentences), head=True, widths=(0.3, 0.55, 0.15))
             else:
                 document.paragraph(list(_cited(report, sentences)), bullet=section == KEY_POINTS)
-    if figure := figure_of(report):
-        _add_figure(document, figure, report)
+    for place, figure in enumerate(figures_of(report)):
+        _add_figure(document, figure, report, first=place == 0)
     quoted = [each for each in report.quotations if each.sentence != each.quotation]
     quotations = ([_mark(report, each), Piece(f" “{plain(each.quotation)}”")] for each in quoted)
     _list(document, report.heading("Quotations"), quotations)
@@ -79,10 +79,11 @@ def fill(document: Document, saved: SavedReport, now: float) -> None:
     document.table(about, head=False, widths=(0.2, 0.8))
 
 
-def _add_figure(document: Document, figure: Figure, report: Report) -> None:
+def _add_figure(document: Document, figure: Figure, report: Report, *, first: bool) -> None:
     language = report.language
     is_drawn = figure.drawn and is_installed("charts")
-    document.heading(plain(report.heading(FIGURES)), picture=is_drawn)
+    if first:
+        document.heading(plain(report.heading(FIGURES)), picture=is_drawn)
     if is_drawn:
         document.picture(as_png(figure), plain(figure.caption_in(language)))
     document.paragraph(_cell(figure.title_in(language)), remark=True)

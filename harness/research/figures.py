@@ -1,4 +1,4 @@
-"""Figure of a report: numbers that quotations give for the question, by year or by source. Strict: a wrong figure is
+"""Figures of a report: numbers that quotations give for the question, by year or by source. Strict: a wrong figure is
 worse than none.
 """
 
@@ -8,9 +8,11 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct, to_builtins
+from msgspec.structs import replace
 
 from harness.core.disagreement import MOST, Said, comparable, figures_for, is_near, years_of
-from harness.core.text import clean, one_line, shorten
+from harness.core.sub_questions import sub_questions
+from harness.core.text import clean, one_line, shorten, stems
 from harness.research.drawing import LIGHT, Look, drawn, label, name_bars, name_places, painted, ticks
 from harness.research.drawing import figure as empty_figure
 from harness.research.messages import digits_in, list_in, message, place_in
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from harness.research.report import Citation, Report
 
 FIGURES = "Figures"
-"""Section of a report that has the figure."""
+"""Section of a report that has the figures."""
 LEAST_YEARS, LEAST_SOURCES = 2, 3
 MOST_QUOTATIONS, MOST_ROWS = 200, 12
 MAX_RATIO = 100
@@ -66,13 +68,14 @@ class FigureRow(Struct, frozen=True):
 
 class Figure(Struct, frozen=True):
     """Values of one quantity with one `unit` ("" for none), by year or by source. `left_out` counts earlier years
-    beyond the latest `MOST_ROWS` values.
+    beyond the latest `MOST_ROWS` values; `part` is the part of a compound question that they are for, "" for all of it.
     """
 
     by: Literal["year", "source"]
     unit: str
     rows: tuple[FigureRow, ...]
     left_out: int = 0
+    part: str = ""
 
     def title_in(self, language: str) -> str:
         """Return the name of the values."""
@@ -83,7 +86,7 @@ class Figure(Struct, frozen=True):
         if self.left_out:
             shown = len(self.rows)
             title += message(language, ", the latest {count} of {total}", count=shown, total=shown + self.left_out)
-        return title
+        return f"{self.part} {title}" if self.part else title
 
     def caption_in(self, language: str) -> str:
         """Return a description of the values, with their sources."""
@@ -127,24 +130,48 @@ class _Found(Struct, frozen=True):
     year: str
 
 
-def figure_of(report: "Report") -> Figure | None:
-    """Return the figure of a report: values of at least `LEAST_YEARS` years, or of `LEAST_SOURCES` sources of which two
-    differ; `None` if its verified quotations do not give them. A value has one quotation that says it in digits.
+def figures_of(report: "Report") -> list[Figure]:
+    """Return the figures of a report, at most one for its question or for each part of a compound one: values of at
+    least `LEAST_YEARS` years, or of `LEAST_SOURCES` sources of which two differ. A value has one verified quotation
+    that says it in digits.
     """
-    cited = [(place, each) for place, each in enumerate(report.citations) if each.trusted and each.number][
-        :MOST_QUOTATIONS
-    ]
+    cited = [(place, each) for place, each in enumerate(report.citations) if each.trusted and each.number]
+    cited, found, parts = cited[:MOST_QUOTATIONS], list[Figure](), sub_questions(report.title)
+    words = [stems(part) for part in parts]
+    for part, own in zip(parts, words, strict=True):
+        others, shared = set[str]().union(*words) - own, set.intersection(*words)
+        about = [each for each in cited if _is_about(each[1], own - shared, others)]
+        figure = _figure(part, about, report)
+        if figure and all(figure.rows != each.rows for each in found):
+            found.append(replace(figure, part=part))
+    if not found and (figure := _figure(report.title, cited, report)):
+        found.append(figure)
+    return found
+
+
+def _is_about(citation: "Citation", own: set[str], others: set[str]) -> bool:
+    """Return whether a quotation may be about a part of a question: it has one of its `own` words, or none of the words
+    of the `others`.
+    """
+    said = stems(citation.quotation)
+    return not said.isdisjoint(own) or said.isdisjoint(others)
+
+
+def _figure(question: str, cited: Sequence[tuple[int, "Citation"]], report: "Report") -> Figure | None:
+    """Return the figure that citations, with their places, give for the question of a report or a part of it."""
     titles = {source.number: source.title for source in report.sources}
     quoted = [without_ranges(each.quotation) for _, each in cited]
     ends = [
         [Said(pair[end], each.url, titles.get(each.number, "")) for pair, (_, each) in zip(quoted, cited, strict=True)]
         for end in (0, 1)
     ]
-    for group in _groups(report.title, ends, quoted):
+    about = {place for values in _figures(report.title, ends[0]).values() for place in values}
+    for numbers in _groups(question, ends, quoted):
+        group = [each for each in numbers if each.place in about]
         by: Literal["year", "source"] = "year"
         rows = _by_year(group)
         if not rows:
-            by, rows = "source", _by_source(report.title, ends[0], group)
+            by, rows = "source", _by_source(question, ends[0], group)
         if rows:
             made = [_row(each, *cited[each.place], by, titles) for each in rows[-MOST_ROWS:]]
             return Figure(by, group[0].number.unit, tuple(made), len(rows) - len(made))

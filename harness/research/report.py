@@ -13,7 +13,7 @@ from harness.core.page_numbers import PageNumber
 from harness.core.required_terms import MAX_TERM, MAX_TERMS
 from harness.core.source_kind import source_kind
 from harness.core.text import clean, one_line, shorten
-from harness.research.figures import FIGURES, Figure, figure_of
+from harness.research.figures import FIGURES, Figure, figures_of
 from harness.research.gathering import GatheredSource
 from harness.research.messages import chosen, counted, ended, heading_in, in_language, list_in, message, place_in
 from harness.research.planner import KEY_POINTS
@@ -232,15 +232,16 @@ class Report(Struct, frozen=True):
 
     def markdown(self, *, bars: bool = False) -> str:
         """Return the report as Markdown (CommonMark, and tables); source text is escaped, so it is never markup.
-        `bars`: values of the figure have bars of block characters, for a terminal.
+        `bars`: values of figures have bars of block characters, for a terminal.
         """
         blocks = [f"# {_escaped(self.title)}", *([f"> {_line(self.remark)}"] if self.remark else [])]
         for section, paragraphs in self.sections:
             blocks.append(self._head(section))
             blocks += self._blocks(section, paragraphs)
-        if figure := figure_of(self):
-            blocks += [self._head(FIGURES), _table(figure, self.language, bars=bars)]
-            blocks.append(_escaped(figure.title_in(self.language)))
+        figures = figures_of(self)
+        blocks += [self._head(FIGURES)] if figures else []
+        for figure in figures:
+            blocks += [_table(figure, self.language, bars=bars), _escaped(figure.title_in(self.language))]
         if written := [citation for citation in self.quotations if citation.sentence != citation.quotation]:
             blocks.append(self._head("Quotations"))
             marked = ((_escaped(each.mark_in(self.language)), _escaped(each.quotation)) for each in written)

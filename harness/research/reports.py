@@ -6,7 +6,7 @@ from html import escape
 
 from harness.core.languages import primary_tag
 from harness.core.text import clean, one_line
-from harness.research.figures import FIGURES, as_inline_svg, figure_of
+from harness.research.figures import FIGURES, Figure, as_inline_svg, figures_of
 from harness.research.messages import chosen, direction_of, list_in, message, place_in
 from harness.research.planner import KEY_POINTS
 from harness.research.report import DISAGREEMENTS, WEB, Citation, CitedSource, Report, columns_in, lacking_note
@@ -72,6 +72,7 @@ def as_html(saved: SavedReport, now: float) -> str:
     remark = f'<p class="remark">{escape(_plain(report.remark))}</p>' if report.remark else ""
     limits = "".join(f"<li>{escape(limit)}</li>" for limit in report.limits)
     sources = "".join(_source(source, language) for source in report.sources)
+    figures = [_figure(figure, report) for figure in figures_of(report)]
     return "\n".join(
         [
             f'<!doctype html><html lang="{primary_tag(language) or "en"}"{rtl}><head><meta charset="utf-8">',
@@ -79,7 +80,7 @@ def as_html(saved: SavedReport, now: float) -> str:
             f"<title>{title}</title><style>{style}</style></head><body><main>",
             f"<h1>{title}</h1>{remark}",
             *_sections(report),
-            *_figure(report),
+            *([f"<section><h2>{_heading(report, FIGURES)}</h2>", *figures, "</section>"] if figures else []),
             *([f"<section><h2>{_heading(report, 'Limits')}</h2><ul>{limits}</ul></section>"] if limits else []),
             f"<h2>{_heading(report, 'Sources')}</h2><ol>{sources}</ol>",
             f"</main><footer><p>{escape(report.checks)}</p>",
@@ -101,16 +102,12 @@ def _heading(report: Report, name: str) -> str:
     return escape(_plain(report.heading(name)))
 
 
-def _figure(report: Report) -> list[str]:
-    figure = figure_of(report)
-    if not figure:
-        return []
+def _figure(figure: Figure, report: Report) -> str:
     language = report.language
-    picture = f"<p>{escape(figure.title_in(language))}</p>"
+    picture = f"<p>{escape(_plain(figure.title_in(language)))}</p>"
     if figure.drawn and is_installed("charts"):
-        picture = (
-            f"<figure>{as_inline_svg(figure)}<figcaption>{escape(figure.caption_in(language))}</figcaption></figure>"
-        )
+        caption = escape(_plain(figure.caption_in(language)))
+        picture = f"<figure>{as_inline_svg(figure)}<figcaption>{caption}</figcaption></figure>"
     names = "".join(f"<th>{escape(name)}</th>" for name in figure.columns_in(language))
     rows = "".join(
         f"<tr><td><bdi>{escape(_plain(row.label))}</bdi></td><td>{escape(row.text_in(language))}</td>"
@@ -118,11 +115,7 @@ def _figure(report: Report) -> list[str]:
         for row in figure.rows
     )
     quoted = ((escape(row.mark_in(language)), report.citations[row.citation]) for row in figure.rows)
-    return [
-        f"<section><h2>{_heading(report, FIGURES)}</h2>{picture}",
-        f"<table><tr>{names}</tr>{rows}</table>",
-        f"{_quotations(report, quoted)}</section>",
-    ]
+    return f"{picture}\n<table><tr>{names}</tr>{rows}</table>\n{_quotations(report, quoted)}"
 
 
 def _sections(report: Report) -> list[str]:

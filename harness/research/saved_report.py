@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import Struct, to_builtins
 
-from harness.research.figures import figure_of
+from harness.research.figures import figures_of
 from harness.research.gathering import DecidedQuestion, ReusedPassage, Round, SourceNote
 from harness.research.planner import Plan
 from harness.research.report import Citation, CitedSource, Report
@@ -44,7 +44,6 @@ class SavedReport(Struct, frozen=True, kw_only=True):
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON object that `harness research --json` prints and `harness verify` reads."""
         report = self.report
-        figure = figure_of(report) if report else None
         shown = {
             "question": self.question,
             "engine": self.engine,
@@ -57,7 +56,7 @@ class SavedReport(Struct, frozen=True, kw_only=True):
             "stop_reason": self.stop_reason,
             "sources": [_source(source) for source in self.sources],
             "citations": [_citation(each) for each in report.citations] if report else [],
-            "figures": [figure.as_dict(report.language)] if report and figure else [],
+            "figures": [figure.as_dict(report.language) for figure in figures_of(report)] if report else [],
             "quotations": len(report.quotations) if report else 0,
             "quotations_verified": report.verified if report else 0,
             "sentences_left_out": report.dropped if report else 0,

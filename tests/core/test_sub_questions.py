@@ -31,6 +31,7 @@ SECONDS = 10.0
             ("When did World War I start?", "When did World War II end?"),
         ),
         ("How tall is Everest and how tall is K2?", ("How tall is Everest?", "How tall is K2?")),
+        ("How long and how wide is the Rhine?", ("How long is the Rhine?", "How wide is the Rhine?")),
     ],
 )
 def test_complete_parts_are_kept_as_they_are(question: str, parts: tuple[str, ...]) -> None:

@@ -27,7 +27,7 @@ from harness.research.figures import (
     as_inline_svg,
     as_png,
     as_svg,
-    figure_of,
+    figures_of,
 )
 from harness.research.report import Citation, CitedSource, Report
 from harness.research.report_files import as_docx, as_pdf
@@ -55,6 +55,13 @@ def saved(made: Report) -> SavedReport:
     )  # fmt: skip
 
 
+def figure_of(made: Report) -> Figure | None:
+    """Return the only figure of a report; `None` without one."""
+    found = figures_of(made)
+    assert len(found) < 2
+    return found[0] if found else None
+
+
 def values(title: str, *sentences: str) -> list[tuple[str, str]]:
     """Return label and value of each row of the figure; none without one."""
     figure = figure_of(report(*sentences, title=title))
@@ -71,6 +78,26 @@ LEAPS = ("The population of Norland was 900 in 1800.", "The population of Norlan
 
 
 # --- which numbers
+
+
+def test_each_part_of_a_compound_question_has_a_figure() -> None:
+    """Named by the part; the other numbers stay out of it, and the same numbers are not drawn twice."""
+    widths = ("The Kora is 40 m wide.", "The Kora is 50 m wide.", "The Kora is 45 metres wide.", "The Ona is 9 m wide.")
+    made = report(*LENGTHS, *widths, title="How long and how wide is the Kora?", named="")
+    first, second = figures_of(made)
+    assert (first.part, first.unit, [row.value for row in first.rows]) == (
+        "How long is the Kora?",
+        "km",
+        [650, 660, 655],
+    )
+    assert (second.part, second.unit, [row.value for row in second.rows]) == (
+        "How wide is the Kora?",
+        "m",
+        [40, 50, 45],
+    )
+    assert second.title_in("") == "How wide is the Kora? Figures for the question, by source (m)"
+    alone = figures_of(report(*LENGTHS, title="How long is the Kora and what is it named after?"))
+    assert [each.part for each in alone] == ["How long is the Kora?"]
 
 
 def test_values_of_years_are_in_order() -> None:
@@ -320,7 +347,7 @@ def test_json_has_every_value() -> None:
     (figure,) = payload["figures"]
     assert {**figure, "rows": []} == {
         "title": "Figures for the question, by year", "by": "year", "unit": "", "left_out": 0, "drawn": True,
-        "rows": [],
+        "part": "", "rows": [],
     }  # fmt: skip
     assert figure["rows"][1] == {
         "label": "2000", "value": 4_500_000.0, "high": None, "about": True, "number": 3, "page": 0, "citation": 2,

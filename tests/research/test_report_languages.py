@@ -18,7 +18,7 @@ from harness.models.local.language_detector import CompactLanguageDetector
 from harness.research.context_builder import ShownSource
 from harness.research.draft import DraftCheck
 from harness.research.evidence import Evidence, _in_own_language
-from harness.research.figures import figure_of
+from harness.research.figures import figures_of
 from harness.research.gathering import Gathered, GatheredSource, Round, Search
 from harness.research.model_writer import messages_for
 from harness.research.outline import outline_messages
@@ -147,8 +147,7 @@ def test_a_figure_is_captioned_in_the_language_and_its_digits_are_separated_so()
     """JSON keeps the numbers."""
     texts = ["In 2019, Norland had about 4,100,000 people.", "In 2020, Norland had 4,150,000 people."]
     made = report("How did the population of Norland change?", *map(cited, texts))
-    figure = figure_of(made)
-    assert figure is not None
+    [figure] = figures_of(made)
     assert figure.caption_in("de") == "Zahlen zur Frage, nach Jahr. Quellen: [1]"
     assert [row.text_in("de") for row in figure.rows] == ["etwa 4.100.000", "4.150.000"]
     assert [row["value"] for row in figure.as_dict("de")["rows"]] == [4_100_000, 4_150_000]

@@ -372,12 +372,12 @@ def test_figures_of_a_report_are_drawn_and_listed(client: TestClient, app: App) 
     page = shown(client, f"/runs/{NOWHERE}")
     assert [each["href"] for each in page.all("a") if each["href"] == "#passage-1"] == ["#passage-1"] * 2
     assert "about 660" in page.text
-    image = client.get(f"/charts/runs/{NOWHERE}/figure.svg?dark=1")
+    image = client.get(f"/charts/runs/{NOWHERE}/figures/1.svg?dark=1")
     assert (image.status_code, image.headers["content-type"]) == (200, "image/svg+xml")
     assert "≈660" in image.text
     app.cache.runs.put(NOWHERE, "long", "corpus", {**record, "report": {**report, "citations": citations[:1]}})
-    assert client.get(f"/charts/runs/{NOWHERE}/figure.svg").status_code == 404
-    assert "figure.svg" not in client.get(f"/runs/{NOWHERE}", headers=HTML).text
+    assert client.get(f"/charts/runs/{NOWHERE}/figures/1.svg").status_code == 404
+    assert "/figures/" not in client.get(f"/runs/{NOWHERE}", headers=HTML).text
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from harness.core.origins import origins_of
 from harness.errors import NotFound
 from harness.library.library_sources import MAX_COUNTED, overview_of
 from harness.research.drawing import Look
-from harness.research.figures import as_svg, figure_of
+from harness.research.figures import as_svg, figures_of
 from harness.research.run_view import past_run
 from harness.server.api import experiments
 from harness.server.api.cache_routes import DaysQuery
@@ -75,14 +75,14 @@ def run(app: RequestApp, look: RequestLook, run: str) -> Response:
     return _image(charts.rounds([(each.novelty, each.score) for each in past.rounds], past.limits, look))
 
 
-@router.get("/runs/{run}/figure.svg")
-def figure(app: RequestApp, look: RequestLook, run: str) -> Response:
-    """Draw the values that a report's quotations give for its question."""
+@router.get("/runs/{run}/figures/{number}.svg")
+def figure(app: RequestApp, look: RequestLook, run: str, number: int) -> Response:
+    """Draw values that a report's quotations give for its question; its first figure is number 1."""
     report = past_run(app.cache, run).report
-    found = figure_of(report) if report else None
-    if found is None:
+    found = dict(enumerate(figures_of(report) if report else (), start=1))
+    if number not in found:
         raise NotFound("there is nothing to draw yet")
-    return _image(as_svg(found, look))
+    return _image(as_svg(found[number], look))
 
 
 @router.get("/evaluations.svg")

@@ -168,7 +168,7 @@ def _contents(past: PastRun, run: RunResponse, sections: Sequence[str]) -> list[
         return []
     heading = past.report.heading
     found = [(f"section-{number}", heading(section)) for number, section in enumerate(sections, start=1)]
-    found += [("figure", heading("Figures"))] if run.figures else []
+    found += [("figures", heading("Figures"))] if run.figures else []
     found += [("limits", heading("Limits"))] if run.limits else []
     return [*found, ("sources", heading("Sources"))]
 

@@ -5,7 +5,7 @@ from typing import Any, Literal
 from msgspec.structs import asdict
 from pydantic import BaseModel, Field
 
-from harness.research.figures import figure_of
+from harness.research.figures import figures_of
 from harness.research.gathering import Round
 from harness.research.report import CitedSource
 from harness.research.run_view import PastRun, passage_of
@@ -202,6 +202,7 @@ class FigureResponse(BaseModel):
     unit: str = Field(description="Empty for none.")
     rows: list[FigureRowResponse]
     left_out: int = Field(description="Values of earlier years that are not among the rows.")
+    part: str = Field("", description="The part of a compound question that they are for; empty for all of it.")
     drawn: bool = Field(description="Whether bars show them: false if some are over 100 times larger than others.")
 
 
@@ -221,7 +222,7 @@ class ResearchFields(BaseModel):
     limits: list[str] = Field(
         [], description="What the report does not rest on: what was not found, not read, or failed."
     )
-    figures: list[FigureResponse] = Field([], description="At most one: values that quotations give for the question.")
+    figures: list[FigureResponse] = Field([], description="Values that quotations give for the question.")
     quotations: int = Field(description="Quotations in the report.")
     quotations_verified: int = Field(description="Quotations found word for word in their stored source.")
     rounds: list[RoundResponse]
@@ -239,14 +240,13 @@ class ResearchFields(BaseModel):
 def research_fields(saved: SavedReport) -> dict[str, Any]:
     """Return the values of `ResearchFields` for a research."""
     report = saved.report
-    figure = figure_of(report) if report else None
     sources = sorted(saved.sources, key=lambda source: (source.number == 0, source.number))
     return {
         "question": saved.question,
         "remark": (report.remark or None) if report else None,
         "sources": [_source(source, report.language if report else "") for source in sources],
         "limits": list(report.limits) if report else [],
-        "figures": [figure.as_dict(report.language)] if report and figure else [],
+        "figures": [figure.as_dict(report.language) for figure in figures_of(report)] if report else [],
         "quotations": len(report.quotations) if report else 0,
         "quotations_verified": report.verified if report else 0,
         "rounds": [round_response(number, each) for number, each in enumerate(saved.rounds, start=1)],
