@@ -21,6 +21,7 @@ from tabulate import tabulate
 
 from benchmarks.pairs import read_lines
 from benchmarks.rows import say
+from harness.core.openings import opening_factor
 from harness.core.text import words
 from harness.library.relevance import relevance
 from harness.models.local.embedder import MiniLM
@@ -144,6 +145,13 @@ def main() -> None:
     def supports(first: str, texts: Sequence[str]) -> list[float]:
         return [each.supports for each in reader.supports(first, texts)]
 
+    def both(first: str, texts: Sequence[str]) -> list[float]:
+        return relevance(first, texts, reader, embedder)
+
+    def opening(first: str, texts: Sequence[str]) -> list[float]:
+        factors = (opening_factor(text.partition(": ")[2], first) for text in texts)
+        return [likely * factor for likely, factor in zip(both(first, texts), factors, strict=True)]
+
     sets = {"WikiQA": list(wikiqa(folder)), "SQuAD 2.0": list(squad(folder))}
     claims = {"Climate-FEVER": list(climate(folder)), "SciFact": list(scifact(folder))}
     rows = []
@@ -151,11 +159,12 @@ def main() -> None:
         "BM25": (bm25, bm25),
         "cosine": (cosine, cosine),
         "reader": (reader.answers, supports),
-        "relevance (both)": (lambda first, texts: relevance(first, texts, reader, embedder), None),
+        "relevance (both)": (both, None),
+        "relevance, as the first sentence": (opening, None),
     }.items():
         answers, support = judges
         precision, reciprocal = mean_average_precision(sets["WikiQA"], answers)
-        areas = [area(sets["SQuAD 2.0"], answers)]
+        areas = [area(sets["SQuAD 2.0"], answers)] if answers is not opening else []
         areas += [area(each, support) for each in claims.values()] if support else []
         rows.append([name, precision, reciprocal, *areas])
         say(f"{name} is measured")

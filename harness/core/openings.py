@@ -2,12 +2,13 @@
 
 import re
 
+from harness.core.answer_kinds import lacks_kind
 from harness.core.dangling import needs_previous
 from harness.core.definitions import asks_what, defines
 
 ASIDE, DEFINES = 0.7, 1.3
-"""Factors of the merit of a sentence that would open an answer: of one that adds to an answer or points back, and of
-a definition, where the question asks for one.
+"""Factors of the merit of a sentence that would open an answer: of one that adds to an answer, points back, or lacks
+the number, time or name that is asked for; and of a definition, where the question asks for one.
 """
 
 _ASIDE = re.compile(
@@ -42,6 +43,6 @@ def is_announcement(sentence: str) -> bool:
 
 def opening_factor(sentence: str, question: str) -> float:
     """Return the factor of the merit of a sentence as the first one of an answer; 1 for most. Never raises."""
-    if is_aside(sentence) or is_announcement(sentence) or needs_previous(sentence):
+    if is_aside(sentence) or is_announcement(sentence) or needs_previous(sentence) or lacks_kind(sentence, question):
         return ASIDE
     return DEFINES if asks_what(question) and defines(sentence, question) else 1.0

@@ -1,0 +1,56 @@
+"""Numbers, times and names that questions ask for."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.core.answer_kinds import lacks_kind
+from harness.core.openings import ASIDE, opening_factor
+
+
+@pytest.mark.parametrize(
+    ("question", "having", "lacking"),
+    [
+        ("How long is the Halden Bridge?", "It is 812 metres long.", "It is a long road bridge."),
+        ("How many moons has Mars?", "Mars has two moons.", "Mars has moons."),
+        ("how often should a chain be oiled", "Oil it once a month.", "Oil it with care."),
+        ("How many people lived there in 2020?", "4,100 people lived there in 2020.", "Many lived there in 2020."),
+        ("When did the bridge open?", "It opened in June.", "It opened after two years."),
+        ("In which year was it founded?", "It was founded in 1987.", "It was founded by 12 engineers."),
+        ("Who designed the Halden Bridge?", "It was designed by Ingrid Solberg.", "The engineer of the Halden Bridge."),
+        ("who wrote faust", "Johann Goethe wrote it.", "Faust is a play."),
+    ],
+)
+def test_a_sentence_has_the_kind_of_answer_or_lacks_it(question: str, having: str, lacking: str) -> None:
+    """What the question says itself is no answer."""
+    assert not lacks_kind(having, question)
+    assert lacks_kind(lacking, question)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "When does the finally clause run?",
+        "What should people who have asthma avoid?",
+        "How does a generator return?",
+        "What is a list?",
+        "",
+    ],
+)
+def test_other_questions_ask_for_no_kind(question: str) -> None:
+    """Among them those for a condition, and those with a clause about persons."""
+    assert not lacks_kind("It runs before the function returns.", question)
+
+
+def test_a_sentence_without_it_seldom_opens_an_answer() -> None:
+    """Unlike one that has it."""
+    question = "When did the Halden Bridge open?"
+    assert opening_factor("The Halden Bridge opened in 1987.", question) == 1.0
+    assert opening_factor("The Halden Bridge opened with a race.", question) == ASIDE
+
+
+@given(st.sampled_from(["Who ", "How many ", "When did "]), st.text(max_size=60))
+def test_the_words_of_the_question_are_no_answer(asks: str, rest: str) -> None:
+    """Whatever they are."""
+    assert lacks_kind(asks + rest, asks + rest)
+    assert lacks_kind("", asks + rest)
