@@ -96,6 +96,9 @@ def test_each_part_of_a_compound_question_has_a_figure() -> None:
         [40, 50, 45],
     )
     assert second.title_in("") == "How wide is the Kora? Figures for the question, by source (m)"
+    text, page = as_markdown(saved(made), 0.0), as_html(saved(made), 0.0)
+    assert [text.count(f"{each.title_in('')}\n") for each in (first, second)] == [1, 1]
+    assert (text.count("## Figures"), page.count("<h2>Figures"), page.count("<figcaption>")) == (1, 1, 2)
     alone = figures_of(report(*LENGTHS, title="How long is the Kora and what is it named after?"))
     assert [each.part for each in alone] == ["How long is the Kora?"]
 

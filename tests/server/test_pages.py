@@ -375,6 +375,17 @@ def test_figures_of_a_report_are_drawn_and_listed(client: TestClient, app: App) 
     image = client.get(f"/charts/runs/{NOWHERE}/figures/1.svg?dark=1")
     assert (image.status_code, image.headers["content-type"]) == (200, "image/svg+xml")
     assert "≈660" in image.text
+    for each in list(citations):
+        wide = str(each["sentence"]).replace("long", "wide").replace("6", "4").replace("km", "m")
+        citations.append({**each, "sentence": wide, "quotation": wide, "paragraph": 4})
+    both = {**report, "title": f"How long and how wide is the Kora{EVIL}?", "citations": citations}
+    app.cache.runs.put(NOWHERE, "long", "corpus", {**record, "report": both})
+    page = shown(client, f"/runs/{NOWHERE}")
+    drawn = [str(each["src"]).partition("?")[0] for each in page.all("img")]
+    assert drawn == [f"/charts/runs/{NOWHERE}/figures/{number}.svg" for number in (1, 2)]
+    assert client.get(f"/charts/runs/{NOWHERE}/figures/2.svg").status_code == 200
+    assert client.get(f"/charts/runs/{NOWHERE}/figures/3.svg").status_code == 404
+    assert client.get(f"/charts/runs/{NOWHERE}/figures/x.svg").status_code == 400
     app.cache.runs.put(NOWHERE, "long", "corpus", {**record, "report": {**report, "citations": citations[:1]}})
     assert client.get(f"/charts/runs/{NOWHERE}/figures/1.svg").status_code == 404
     assert "/figures/" not in client.get(f"/runs/{NOWHERE}", headers=HTML).text
