@@ -94,8 +94,8 @@ MOST_WRONG = 0.05
 """Share of texts that may be taken to support, or to contradict, a sentence wrongly."""
 MEASURED = 8_000
 """Held-out readings that calibrate, or are reported: half of them each."""
-WEIGHED = 2_000
-"""Readings that weigh the reader against similarity."""
+WEIGHED = 8_000
+"""Sentences that weigh the reader against similarity."""
 READ_PASSAGES, READ_SENTENCES = 4, 24
 """Likest passages of the article, and their first sentences, that are read for a question to calibrate refusal."""
 TEACHER = ReadingPass(Plan(SEED, rate=RATE, head_rate=HEAD_RATE), epochs=3, support=2, paws=0.5, same=0.2, changed=0.7)
@@ -271,10 +271,11 @@ def of_passages(model: ReaderModel, passages: Sequence[Passage]) -> float:
     return float(np.mean([average_precision_score(labels, scores) for labels, scores in answered]))
 
 
-def calibrated(readings: Sequence[Reading], logits: Floats, digest: str, embedder: Embedder) -> ReaderRelease:
+def calibrated(readings: Sequence[Reading], logits: Floats, digest: str, embedder: str) -> ReaderRelease:
     """Return the calibration on readings that training has not seen: probabilities by logistic regression (Platt,
     1999), thresholds of support by conformal risk control (Angelopoulos et al., 2022, arXiv:2208.02814): at most
-    `MOST_WRONG` of the texts that do not support (or contradict) a sentence are taken to. Any text answers.
+    `MOST_WRONG` of the texts that do not support (or contradict) a sentence are taken to. Any text answers, and
+    similarity does not count.
     """
     asked = np.array([each.answers for each in readings])
     answers = asked >= 0
@@ -289,13 +290,11 @@ def calibrated(readings: Sequence[Reading], logits: Floats, digest: str, embedde
     )
     calibration = ReadingCalibration(
         f"{NAME}-{digest[:8]}",
-        embedder.id,
+        embedder,
         0.0,
         round(supports, 4),
         round(contradicts, 4),
-        _weights(
-            [each for each in readings if each.answers >= 0], slope * logits[answers, ANSWERS] + intercept, embedder
-        ),
+        (1.0, 0.0, 0.0),
         f"{answers.sum():,} readings for answers, {len(support):,} for support",
     )
     return ReaderRelease(digest, (slope, intercept), of_support, calibration)
@@ -318,15 +317,26 @@ def _platt(scores: Floats, labels: NDArray[np.bool_]) -> tuple[float, ...]:
     return tuple(round(float(each), 4) for each in (*fitted.coef_[0], fitted.intercept_[0]))
 
 
-def _weights(readings: Sequence[Reading], logits: Floats, embedder: Embedder) -> tuple[float, ...]:
-    """Return the weights of the reader's logit and of similarity, on some of the readings."""
-    places = Random(SEED).sample(range(len(readings)), min(WEIGHED, len(readings)))
-    first = embedder.embed([readings[place].first for place in places])
-    second = embedder.embed([readings[place].second for place in places])
-    near = (first * second).sum(1)
-    return _platt(
-        np.stack([logits[places], near], axis=1), np.array([readings[place].answers > HALF for place in places])
-    )
+def with_similarity(
+    made: ReaderRelease, passages: Sequence[Passage], weights: Path, embedder: Embedder
+) -> ReaderRelease:
+    """Return the release with weights of the reader's log-odds and of similarity that say how likely a sentence states
+    the answer, by logistic regression on sentences of pages that training has not seen. Pairs that share their words,
+    as in SQuAD 2.0, would give similarity no weight.
+    """
+    every = [
+        (each.question, each.title, text, helps == 1.0)
+        for each in passages
+        for text, helps in zip(each.sentences, each.helps, strict=True)
+    ]
+    chosen = Random(SEED).sample(every, min(WEIGHED, len(every)))
+    read = [question(asked, in_context(title, "", text), 0.0, "") for asked, title, text, _ in chosen]
+    slope, intercept = made.answers
+    log_odds = slope * exported_logits(weights, read)[:, ANSWERS] + intercept
+    near = embedder.embed([asked for asked, *_ in chosen]) * embedder.embed([text for *_, text, _ in chosen])
+    fitted = _platt(np.stack([log_odds, near.sum(1)], axis=1), np.array([states for *_, states in chosen]))
+    on = f"{made.calibration.calibrated_on}, {len(chosen):,} sentences for relevance"
+    return replace(made, calibration=replace(made.calibration, weights=fitted, calibrated_on=on))
 
 
 def best_relevance(weights: Path, data: Path, embedder: Embedder, made: ReaderRelease) -> list[float]:
@@ -416,11 +426,12 @@ def main() -> None:
     calibrating, measuring = (
         [each for each, chosen in zip(held_out, mask, strict=True) if chosen] for mask in (half, ~half)
     )
-    made = calibrated(calibrating, logits[half], digest, embedder)
+    made = calibrated(calibrating, logits[half], digest, embedder.id)
+    passages = [each for each in written_passages(Random(SEED)) if each.held_out]
+    made = with_similarity(made, passages, arguments.weights, embedder)
     made = with_refusal(made, best_relevance(arguments.weights, arguments.data, embedder, made))
     arguments.weights.with_suffix(".json").write_bytes(msgspec.json.format(msgspec.json.encode(made)) + b"\n")
     print(report(measuring, logits[~half]))
-    passages = [each for each in written_passages(Random(SEED)) if each.held_out]
     print(f"sentences that help, mean average precision: {of_passages(model, passages):.3f}")
     print(f"SHA-256 {digest}, {made.calibration}")
 

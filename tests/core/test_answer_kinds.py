@@ -22,7 +22,7 @@ from harness.core.openings import ASIDE, opening_factor
     ],
 )
 def test_a_sentence_has_the_kind_of_answer_or_lacks_it(question: str, having: str, lacking: str) -> None:
-    """What the question says itself is no answer."""
+    """Words of the question itself are no answer."""
     assert not lacks_kind(having, question)
     assert lacks_kind(lacking, question)
 
