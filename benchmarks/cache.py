@@ -19,7 +19,7 @@ import orjson
 
 from benchmarks import scale
 from benchmarks.contenders import BARE, DISKCACHE, OURS, Contender, open_all
-from benchmarks.rows import BYTES_A_ROW, SEED, at_least, query, results, say, unknown_query, workplace
+from benchmarks.rows import BYTES_A_ROW, SEED, at_least, entry_point, query, results, say, unknown_query, workplace
 from benchmarks.timing import Contestant, Timing, as_json, interleaved, table, verdict
 
 REFERENCES = {f"x {BARE}": BARE, f"x {DISKCACHE}": DISKCACHE}
@@ -112,6 +112,7 @@ def _compare(rows: int, data: Path | None, *, as_object: bool) -> None:
         _show(timings, rows)
 
 
+@entry_point
 def main() -> None:
     """Run the benchmark that the command line asks for."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.cache", description=__doc__)

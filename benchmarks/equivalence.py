@@ -23,7 +23,7 @@ from benchmarks.clusters import cluster_pairs
 from benchmarks.embeddings import RememberedEmbedder
 from benchmarks.grades import named, read_grades
 from benchmarks.pairs import LOOSE, MOST_WRONG, Pair, halves, present, topic_pairs
-from benchmarks.rows import at_least, say
+from benchmarks.rows import at_least, entry_point, say
 from benchmarks.rules import (
     OURS,
     Flags,
@@ -326,6 +326,7 @@ def _show_six(six: dict[str, Any]) -> None:
     print(f"\n{tabulate(rows, headers=headers, disable_numparse=True)}")
 
 
+@entry_point
 def main() -> None:
     """Run the benchmark that the command line asks for."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.equivalence", description=__doc__)

@@ -26,7 +26,7 @@ import orjson
 from harness_evals.verdicts import ALPHA, EXPERIMENTS, REPEATS, Arm, clear_loser, decide
 from tabulate import tabulate
 
-from benchmarks.rows import SEED, at_least, say
+from benchmarks.rows import SEED, at_least, entry_point, say
 from harness.core.calibration import interval
 from harness.core.statistics import Scores, alpha_share, noise_floor, paired_differences
 
@@ -230,6 +230,7 @@ def _goals(false: int, found: float) -> str:
     )
 
 
+@entry_point
 def main() -> None:
     """Simulate, and print the tables."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.experiments", description=__doc__)

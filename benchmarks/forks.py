@@ -17,7 +17,7 @@ import threading
 import time
 from pathlib import Path
 
-from benchmarks.rows import at_least
+from benchmarks.rows import at_least, entry_point
 
 FORKS = 1_000
 FORKS_A_PARENT = 20
@@ -125,6 +125,7 @@ def _of_one_parent(seed: int, forks: int) -> list[str]:
     return ended if len(ended) == forks else ["failed"] * forks
 
 
+@entry_point
 def main() -> None:
     """Run the benchmark that the command line asks for; exit with 1 if a child hung or failed."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.forks", description=__doc__)

@@ -22,7 +22,7 @@ from tabulate import tabulate
 
 from benchmarks.grades import digest
 from benchmarks.reading import Judge, Judged, bm25, mean_average_precision
-from benchmarks.rows import say
+from benchmarks.rows import entry_point, say
 from harness.app import App
 from harness.core.chunking import in_context
 from harness.core.text import sentences
@@ -112,6 +112,7 @@ def report_rows(found: Mapping[str, Sequence[Shown]]) -> Iterator[tuple[str, ...
         )
 
 
+@entry_point
 def main() -> None:
     """Run the benchmark."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.helpful", description=__doc__)

@@ -22,7 +22,7 @@ from tabulate import tabulate
 
 from benchmarks.embeddings import RememberedEmbedder
 from benchmarks.neighbours import Rows, make_rows
-from benchmarks.rows import BYTES_A_ROW, at_least, results, say, workplace
+from benchmarks.rows import BYTES_A_ROW, at_least, entry_point, results, say, workplace
 from benchmarks.timing import MILLISECOND, Contestant, Timing, interleaved, table, verdict
 from harness.app import App
 from harness.core.entries import Entry
@@ -154,6 +154,7 @@ def at_once(address: str, asks: Sequence[str]) -> tuple[Timing, int, int]:
     return Timing(taken), failures, int(done)
 
 
+@entry_point
 def main() -> None:
     """Run the benchmark that the command line asks for."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.history", description=__doc__)

@@ -20,7 +20,7 @@ import orjson
 from tabulate import tabulate
 
 from benchmarks.pairs import read_lines
-from benchmarks.rows import say, workplace
+from benchmarks.rows import entry_point, say, workplace
 from harness.core.multilingual_vectors import ENCODER
 from harness.models.from_settings import main_embedder
 from harness.models.local.embedder import MiniLM
@@ -107,6 +107,7 @@ def model_megabytes(embedder: Embedder | None) -> float:
     return sum(file.stat().st_size for part in used.split("+") for file in files.get(part, ())) / 1e6
 
 
+@entry_point
 def main() -> None:
     """Measure each language, and print one table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.languages", description=__doc__)

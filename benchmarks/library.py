@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tabulate import tabulate
 
-from benchmarks.rows import at_least, workplace
+from benchmarks.rows import at_least, entry_point, workplace
 from benchmarks.timing import MILLISECOND, Timing
 from harness.core.entries import Entry
 from harness.core.freshness import NEVER
@@ -126,6 +126,7 @@ def _vector(text: str) -> NDArray[np.float32]:
     return unit
 
 
+@entry_point
 def main() -> None:
     """Run the benchmark that the command line asks for."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.library", description=__doc__)

@@ -21,6 +21,7 @@ from pathlib import Path
 import msgspec
 from tabulate import tabulate
 
+from benchmarks.rows import entry_point
 from harness.cache.semantic import VERIFIED_DISTANCE
 from harness.core.audits import query_key
 from harness.core.equivalence import Decision, decide
@@ -112,6 +113,7 @@ def _share(every: Sequence[Judged], some: Sequence[Judged]) -> str:
     return f"{len(some)}/{len(every)} {len(some) / len(every):.0%}"
 
 
+@entry_point
 def main() -> None:
     """Run the benchmark that the command line asks for."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.look_alikes", description=__doc__)

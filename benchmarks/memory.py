@@ -35,7 +35,7 @@ from tabulate import tabulate
 
 from benchmarks.embeddings import RememberedEmbedder
 from benchmarks.pairs import read_lines
-from benchmarks.rows import SEED, at_least, say, workplace
+from benchmarks.rows import SEED, at_least, entry_point, say, workplace
 from benchmarks.timing import MILLISECOND, Contestant, Timing, interleaved, table
 from harness.chat import Exchange, Memory
 from harness.chat.exchanges import entry_of, iso
@@ -444,6 +444,7 @@ def _show_start(figures: Mapping[str, Any]) -> None:
     print(f"a first look-up takes {1000 * first:.0f} ms, a later one {1000 * float(np.median(others)):.0f} ms")
 
 
+@entry_point
 def main() -> None:
     """Run the command: measure and print the tables."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.memory", description=__doc__)

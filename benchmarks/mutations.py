@@ -23,6 +23,8 @@ from typing import Any, NamedTuple
 import coverage
 import pytest
 
+from benchmarks.rows import entry_point
+
 FOLDERS = ("core", "cache")
 MAX_TESTS = 40
 TIMEOUT = 60
@@ -205,6 +207,7 @@ def _tests_by_line() -> dict[tuple[str, int], list[str]]:
     return found
 
 
+@entry_point
 def main() -> None:
     """Draw, run and report the mutations."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

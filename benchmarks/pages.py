@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import orjson
 from tabulate import tabulate
 
-from benchmarks.rows import SEED, at_least, say
+from benchmarks.rows import SEED, at_least, entry_point, say
 from harness.errors import PageError
 from harness.sources.pages.extraction import extract
 
@@ -115,6 +115,7 @@ def _cells(figures: Metrics, resampled: Sequence[Metrics], sign: str = "") -> li
     ]
 
 
+@entry_point
 def main() -> None:
     """Run the benchmark that the command line asks for."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.pages", description=__doc__)

@@ -20,7 +20,7 @@ import numpy as np
 from tabulate import tabulate
 
 from benchmarks.pairs import read_lines
-from benchmarks.rows import say
+from benchmarks.rows import entry_point, say
 from harness.core.openings import opening_factor
 from harness.core.text import words
 from harness.library.relevance import relevance
@@ -130,6 +130,7 @@ def area(judged: Sequence[Judged], judge: Judge) -> float:
     return float((order[mask].sum() - positives * (positives + 1) / 2) / (positives * negatives))
 
 
+@entry_point
 def main() -> None:
     """Print the table, and the time of a reading."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

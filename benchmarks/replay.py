@@ -24,7 +24,7 @@ from tabulate import tabulate
 
 from benchmarks.embeddings import RememberedEmbedder
 from benchmarks.pairs import read_lines
-from benchmarks.rows import SEED, at_least, say, workplace
+from benchmarks.rows import SEED, at_least, entry_point, say, workplace
 from benchmarks.shipped import decision, open_cache
 from harness.cache import Answer, Results
 from harness.core.entries import Hit
@@ -185,6 +185,7 @@ def _as_json(replays: Mapping[str, Replay]) -> dict[str, Any]:
     }
 
 
+@entry_point
 def main() -> None:
     """Run the benchmark that the command line asks for."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.replay", description=__doc__)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tabulate import tabulate
 
-from benchmarks.rows import at_least, workplace
+from benchmarks.rows import at_least, entry_point, workplace
 from harness.app import App
 from harness.ports import SearchEngine, SearchResult
 from harness.settings import Settings
@@ -69,6 +69,7 @@ def _in_a_process(data: Path, runs: int, *, reading: bool) -> tuple[list[Timed],
         return pool.apply(_timed, (data, runs), {"reading": reading})
 
 
+@entry_point
 def main() -> None:
     """Run the benchmark that the command line asks for."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.research", description=__doc__)

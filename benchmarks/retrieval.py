@@ -23,7 +23,7 @@ from tabulate import tabulate
 
 from benchmarks.embeddings import RememberedEmbedder
 from benchmarks.pairs import read_lines
-from benchmarks.rows import SEED, say, workplace
+from benchmarks.rows import SEED, entry_point, say, workplace
 from harness.cache import Cache, Policy
 from harness.core.chunking import embedded_text, passages, token_chunks
 from harness.core.rank_fusion import reciprocal_rank_fusion
@@ -285,6 +285,7 @@ def _cells(results: Mapping[str, Any], measures: Iterable[str]) -> Iterator[str]
         yield f"{each['ratio']:.2f} ({each['ratio_low']:.2f}-{each['ratio_high']:.2f})"
 
 
+@entry_point
 def main() -> None:
     """Measure what is given, and print the tables."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.retrieval", description=__doc__)

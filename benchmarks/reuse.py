@@ -18,7 +18,7 @@ from msgspec import Struct
 from tabulate import tabulate
 
 from benchmarks.reuse_streams import HERE, Question, literature, repeats, result_stream, stream
-from benchmarks.rows import at_least, workplace
+from benchmarks.rows import at_least, entry_point, workplace
 from harness.app import App
 from harness.core.calibration import interval
 from harness.library import ReadDocument
@@ -238,6 +238,7 @@ def _share(values: Sequence[bool]) -> float:
     return sum(values) / len(values) if values else 0.0
 
 
+@entry_point
 def main() -> None:
     """Run the benchmark that the command line asks for."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.reuse", description=__doc__)

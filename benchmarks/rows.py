@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, wraps
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -19,6 +19,7 @@ import orjson
 from harness.core.entries import Entry
 from harness.core.freshness import DEFAULT_TTL
 from harness.core.keys import DEFAULT_ENGINE, search_key
+from harness.errors import HarnessError
 from harness.storage.sqlite.entries import row_values
 from harness.storage.sqlite.store import SqliteStore
 from harness.storage.tables import SEARCH
@@ -124,6 +125,24 @@ def workplace(parent: Path | None, needed_bytes: int) -> Iterator[Path]:
 def say(line: str) -> None:
     """Tell on standard error what is being done."""
     print(line, file=sys.stderr, flush=True)
+
+
+def entry_point(main: Callable[[], None]) -> Callable[[], None]:
+    """Return a command that ends with one line instead of a traceback on Ctrl-C, if a file cannot be read, and if the
+    program refuses.
+    """
+
+    @wraps(main)
+    def guarded() -> None:
+        try:
+            main()
+        except KeyboardInterrupt:
+            say("interrupted")
+            sys.exit(130)
+        except (HarnessError, OSError) as error:
+            sys.exit(f"error: {error}")
+
+    return guarded
 
 
 def at_least(fewest: int) -> Callable[[str], int]:

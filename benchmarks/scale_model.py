@@ -19,6 +19,8 @@ import msgspec
 import numpy as np
 from tabulate import tabulate
 
+from benchmarks.rows import entry_point
+
 SEED = 20_261_127
 DAY = 86_400.0
 TERABYTE = 1e12
@@ -341,6 +343,7 @@ def shown(plans: list[Plan]) -> str:
     )
 
 
+@entry_point
 def main() -> None:
     """Print the plans of all loads."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.scale_model", description=__doc__)

@@ -23,7 +23,7 @@ from tabulate import tabulate
 
 from benchmarks.embeddings import RememberedEmbedder
 from benchmarks.neighbours import Rows, make_rows
-from benchmarks.rows import Results, at_least, results, say, workplace
+from benchmarks.rows import Results, at_least, entry_point, results, say, workplace
 from benchmarks.semantic_child import BARE, LOOK_UPS
 from benchmarks.semantic_contenders import CONTENDERS, EMBEDDING, GPTCACHE, OURS, Contender, Ours, share_right
 from benchmarks.timing import MILLISECOND, Contestant, Timing, as_json, interleaved, table, verdict
@@ -217,6 +217,7 @@ def _compare(arguments: argparse.Namespace) -> None:
         _show(told, sizes[-1])
 
 
+@entry_point
 def main() -> None:
     """Run the benchmark that the command line asks for."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.semantic", description=__doc__)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import orjson
 
+from benchmarks.rows import entry_point
 from harness.models.local.embedder import MiniLM
 
 LOOK_UPS = 200
@@ -53,6 +54,7 @@ def _fresh(name: str, folder: Path, asks: list[str]) -> None:
     assert name == CHROMA or "chromadb" not in sys.modules, f"{OURS} has imported chromadb for a small table"
 
 
+@entry_point
 def main() -> None:
     """Do what the command line asks for."""
     what, name, folder = sys.argv[1:]

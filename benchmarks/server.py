@@ -28,6 +28,8 @@ import httpx2
 import numpy as np
 from tabulate import tabulate
 
+from benchmarks.rows import entry_point
+
 CLIENTS = 64
 SECONDS = 15.0
 QUESTION = "How many times does a client retry a request?"
@@ -207,6 +209,7 @@ def milliseconds(times: Sequence[float]) -> tuple[float, float]:
     return float(np.percentile(times, 50)) * 1_000, float(np.percentile(times, 99)) * 1_000
 
 
+@entry_point
 def main() -> None:
     """Parse the arguments and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import orjson
 
-from benchmarks.rows import BYTES_A_ROW, at_least, fill, workplace
+from benchmarks.rows import BYTES_A_ROW, at_least, entry_point, fill, workplace
 from benchmarks.timing import MILLISECOND, Contestant, Timing, as_json, interleaved, table, verdict
 from harness.storage.opening import DATABASE
 
@@ -51,6 +51,7 @@ def _show(timings: dict[str, Timing]) -> None:
         print(verdict(f"{command} (median)", timings[command].p50 / MILLISECOND, MOST_MS, "ms"))
 
 
+@entry_point
 def main() -> None:
     """Run the benchmark that the command line asks for."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.startup", description=__doc__)

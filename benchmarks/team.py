@@ -19,7 +19,7 @@ import orjson
 import psycopg
 from tabulate import tabulate
 
-from benchmarks.rows import at_least, query, results, say, workplace
+from benchmarks.rows import at_least, entry_point, query, results, say, workplace
 from benchmarks.timing import Contestant, interleaved, table, verdict
 from harness.cache import Cache
 from harness.core.entries import Entry
@@ -246,6 +246,7 @@ def _one_large(url: str, chance: np.random.Generator, centres: Vectors, rows: in
     return [row_by_row, indexed]
 
 
+@entry_point
 def main() -> None:
     """Run the benchmark."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.team", description=__doc__)

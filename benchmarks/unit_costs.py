@@ -24,7 +24,7 @@ import psycopg
 from tabulate import tabulate
 
 from benchmarks.library import passages, words
-from benchmarks.rows import at_least, query, results, say, workplace
+from benchmarks.rows import at_least, entry_point, query, results, say, workplace
 from benchmarks.scale_model import UnitCosts
 from benchmarks.semantic_contenders import Missed
 from benchmarks.shipped import open_cache
@@ -233,6 +233,7 @@ def over_http(url: str, folder: Path) -> dict[str, float]:
     return {"http_hit_ms": 1_000 * used / HTTP_CALLS}
 
 
+@entry_point
 def main() -> None:
     """Measure, print a table, or JSON for `benchmarks.scale_model --costs`."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.unit_costs", description=__doc__)

@@ -11,7 +11,7 @@ import msgspec
 import torch
 import transformers
 
-from benchmarks.rows import say
+from benchmarks.rows import entry_point, say
 from harness.models.local.cross_encoder import WEIGHTS, Release
 from training.balance import shown
 from training.export import export
@@ -85,6 +85,7 @@ def tell(step: int, steps: int, loss: float, seconds: float) -> None:
     say(f"step {step:,} of {steps:,}, loss {loss:.4f}, {seconds / 60:.0f} min, about {left / 60:.0f} min left")
 
 
+@entry_point
 def main() -> None:
     """Run the command: train, export, fit, measure."""
     parser = argparse.ArgumentParser(prog="python -m training", description=__doc__)

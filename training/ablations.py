@@ -21,6 +21,7 @@ from tabulate import tabulate
 
 from benchmarks.clusters import cluster_pairs
 from benchmarks.pairs import MOST_WRONG, labelled
+from benchmarks.rows import entry_point
 from benchmarks.traps import read_traps
 from harness.core.equivalence import Rule, judge
 from harness.core.equivalence.decision import FEATURES
@@ -121,6 +122,7 @@ def _tune(sources: Sources) -> list[Example]:
     return [pair for pair in sources.pairs if pair.part != "train"]
 
 
+@entry_point
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(prog="python -m training.ablations", description=__doc__)

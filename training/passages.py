@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from benchmarks.rows import say
+from benchmarks.rows import entry_point, say
 from harness.core.chunking import embedded_text, passages
 from harness.models.local.embedder import MiniLM
 from harness.ports import Embedder
@@ -46,6 +46,7 @@ def encoded(texts: Iterable[str], embedder: Embedder) -> bytes:
     return msgspec.json.encode(header) + b"\n" + body
 
 
+@entry_point
 def main() -> None:
     """Run the command: write the file."""
     parser = argparse.ArgumentParser(prog="python -m training.passages", description=__doc__)

@@ -24,7 +24,7 @@ from tokenizers import Tokenizer
 
 from benchmarks.pairs import read_lines
 from benchmarks.reading import HELD_OUT_ARTICLES, is_held_out
-from benchmarks.rows import say
+from benchmarks.rows import entry_point, say
 from harness.core.calibration import highest_threshold, lowest_threshold
 from harness.core.reading_calibration import ReadingCalibration, sigmoid
 from harness.core.support import LIKELIER
@@ -401,6 +401,7 @@ def exported_logits(weights: Path, readings: Sequence[Reading]) -> Floats:
     return np.array(found, dtype=np.float64)
 
 
+@entry_point
 def main() -> None:
     """Run the command: train, export, calibrate, measure."""
     parser = argparse.ArgumentParser(prog="python -m training.reader", description=__doc__)

@@ -11,6 +11,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from benchmarks.rows import entry_point
 from harness.cache.result_reading import MAX_CHARS, MAX_READ
 from harness.cache.semantic import NOT_IN_WORDS, VERIFIED_DISTANCE
 from harness.core.equivalence import examine
@@ -101,6 +102,7 @@ def _rounded(others: NDArray[np.float64], share: float) -> float:
     return round(least(others, share), 3)
 
 
+@entry_point
 def main() -> None:
     """Fit the decision."""
     report(pairs())

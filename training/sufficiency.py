@@ -20,6 +20,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from benchmarks.reading import HELD_OUT_ARTICLES
+from benchmarks.rows import entry_point
 from harness.app import App
 from harness.core.sufficiency import LEAST_WORDS, WEIGHTS, features
 from harness.library import HeldPassage, ReadDocument
@@ -187,6 +188,7 @@ def _document(url: str, title: str, text: str) -> ReadDocument:
     )
 
 
+@entry_point
 def main() -> None:
     """Fit the decision."""
     parser = argparse.ArgumentParser(prog="python -m training.sufficiency", description=__doc__)

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from tabulate import tabulate
 
+from benchmarks.rows import entry_point
 from benchmarks.shipped import decision, served
 from harness.core.calibration import interval
 from harness.models.local.embedder import MiniLM
@@ -50,6 +51,7 @@ def _served(pair: Example) -> tuple[bool, bool]:
     return served(with_it), served(without, verified=False)
 
 
+@entry_point
 def main() -> None:
     """Run the command: measure and print."""
     parser = argparse.ArgumentParser(prog="python -m training.unread", description=__doc__)
