@@ -24,7 +24,8 @@ _CHROME = re.compile(
     r"share this|skip to|jump to|table of contents|all rights reserved|copyright (©|\(c\)|\d{4})|back to top|"
     r"we use cookies|this (site|website) uses cookies|accept (all )?cookies|last (updated|modified)|"
     r"posted (by|on|in)|related (articles|posts)|edit this page|see also:|scroll (down|up)|keep reading|read on|"
-    r"thanks to \d+ people|was this (page|article|answer) helpful)",
+    r"thanks to \d+ people|was this (page|article|answer) helpful|"
+    r"(check out|have a look at|take a look at|visit|browse|discover) (our|my)\b)",
     re.IGNORECASE,
 )
 _ADVERTISES = re.compile(
@@ -61,7 +62,8 @@ _POINTS_ELSEWHERE = re.compile(
     r" (?:(?:further|elsewhere|separately|there|above|below)\b|(?:in (?:more|greater|further|full)"
     r" detail )?(?:in|under|by|on) (?:the |this )?(?:(?:next|following|previous) )?(?:sections?|chapters?|appendix"
     r"|documentation)\b|in (?:more|greater|further) detail (?:in|under|by|on)\b)"
-    r"|^(?:for (?:more|further|full) (?:details?|information)|(?:more|further) (?:details?|information))\b.*"
+    r"|^(?:for (?:more|further|full|additional) (?:details?|information)|(?:more|further|additional)"
+    r" (?:details?|information))\b.*"
     r"\b(?:see|refer|consult|found|available)\b",
     re.IGNORECASE,
 )

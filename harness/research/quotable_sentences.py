@@ -17,6 +17,11 @@ from harness.vector_cache import EmbeddedChunk
 _ITEM = re.compile(r"(?:^|\n)[ \t]*(?:[-*•]|\d{1,2}[.)])[ \t]+")
 """The sign before each item of a list."""
 _NUMBER = re.compile(r"\d")
+_OWN_CASE = re.compile(r"\W*my\b", re.IGNORECASE)
+MIN_ASKED, MAX_ADDED = 0.8, 2
+"""Least share of the question's words, and most other ones, of a sentence that says that its writer has the same
+question: "My router restarts every night."
+"""
 MAX_EMBEDDED = 96
 """Most sentences embedded, from the best chunks: one embedding takes about 20 ms on a slow core."""
 
@@ -74,7 +79,9 @@ def promising_sentences(sources: Sequence[GatheredSource], chunk_set: ChunkSet, 
 
 
 def _only_repeats(sentence: Sentence, wanted: Wording) -> bool:
-    """Return whether a sentence only repeats the question."""
+    """Return whether a sentence only repeats the question, or says that its writer has the same one."""
+    if _OWN_CASE.match(sentence.text) and len(sentence.stems - wanted.stems) <= MAX_ADDED:
+        return wanted.share(sentence.stems) >= MIN_ASKED
     return wanted.repeats(sentence.stems) and not _NUMBER.search(sentence.text)
 
 

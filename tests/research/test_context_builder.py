@@ -334,6 +334,16 @@ def test_the_reader_chooses_the_first_excerpt() -> None:
     assert unweighted[0].sentences[0] == without[0].sentences[0]
 
 
+def test_a_sentence_of_someone_with_the_same_question_is_not_quoted() -> None:
+    """Unless it adds more than a little."""
+    cause = "My router restarts every night because nightly optimisation looks for a radio channel."
+    same = "My router restarts every night at about three o'clock."
+    held = chunk_set(MemoryStore(), WordEmbedder())
+    held.question = "Why does my router restart every night?"
+    found = find_evidence([GatheredSource("https://example.org/1", "", (f"{same} {cause}",))], held, WritingSettings())
+    assert [sentence for each in found for sentence in each.sentences] == [cause]
+
+
 def test_weights_decide_how_much_is_read_and_left_out() -> None:
     """Weights of the rules: sentences read, least probability to help, cosine of a repetition."""
     one = GatheredSource("https://example.org/1", "", (APPLES,))
