@@ -190,6 +190,7 @@ def test_a_row_opens_no_other_tenant() -> None:
 
 
 @given(text=TEXTS)
+@pytest.mark.slow
 def test_no_other_text_is_a_token(text: str) -> None:
     """It is refused, and the error does not repeat it."""
     tokens = Tokens(MemoryStore())

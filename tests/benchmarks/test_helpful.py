@@ -4,6 +4,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
 from harness_evals.tasks import folder_of, load_tasks
 
 from benchmarks.grades import digest
@@ -28,6 +29,7 @@ def found(*excerpts: tuple[str, ...]) -> Any:
     )
 
 
+@pytest.mark.slow
 def test_each_sentence_has_one_label() -> None:
     """Questions of the evaluation name their task, with its wording."""
     every = labelled()

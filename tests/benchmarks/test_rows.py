@@ -1,4 +1,4 @@
-"""What all benchmarks share."""
+"""Helpers of all benchmarks."""
 
 import pytest
 

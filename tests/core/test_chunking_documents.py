@@ -329,6 +329,7 @@ def test_the_defaults_are_the_documented_ones() -> None:
     ],
     ids=["one word", "spaces", "no spaces", "initials", "quotes", "lines", "marks"],
 )
+@pytest.mark.slow
 def test_a_hostile_text_takes_bounded_time(strategy: Any, make: Callable[[int], str]) -> None:
     """Time is linear in the length of any text."""
     is_well_cut(make(200_000), Chunking(strategy))

@@ -72,6 +72,7 @@ def test_no_phrase_raises_when_it_is_matched(phrase: str, question: str) -> None
 
 @pytest.mark.parametrize("phrase", ["*a b* *c d* e*", "a* a* a* a* a* a* a* a*!", "*x", f"{'?' * 40}*x", "*a-", "a*a"])
 @pytest.mark.parametrize("unit", ["a ", "a", "aa-", "ab cd ", "- "])
+@pytest.mark.slow
 def test_matching_takes_time_in_proportion(phrase: str, unit: str) -> None:
     """For the longest question and the most phrases, milliseconds; a pattern that backtracks would take hours."""
     [first, _] = task_types_in(f"a: x\n{f'- {phrase}{chr(10)}' * MAX_PHRASES}b: y")

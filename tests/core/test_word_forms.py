@@ -150,6 +150,7 @@ def test_any_text_has_words_and_stems(text: str) -> None:
 
 
 @pytest.mark.parametrize("unit", ["中", "ก", "क्", "\u0301", "a\u0301", "ы", "ا", "x"])
+@pytest.mark.slow
 def test_a_long_run_takes_linear_time(unit: str) -> None:
     """A word of 200,000 letters or marks is split, and not stemmed."""
     start = time.process_time()

@@ -161,6 +161,7 @@ def test_space_memory_and_files_are_limited(code: str, says: str) -> None:
 
 
 @pytest.mark.parametrize("then", ["time.sleep(60)", "while True: print(end='.', flush=True); time.sleep(0.05)"])
+@pytest.mark.slow
 def test_many_files_in_a_given_folder_end_the_program(tmp_path: Path, then: str) -> None:
     """Each is small; together they are too much, also if the program is never silent."""
     code = f"import time\nfor n in range(8): open(f'{tmp_path}/{{n}}', 'wb').write(bytes(2**20))\n{then}"

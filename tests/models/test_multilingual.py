@@ -68,6 +68,7 @@ def test_other_texts_have_the_encoders_vectors(joined: Multilingual) -> None:
 
 
 @pytest.mark.parametrize("language", QUESTIONS)
+@pytest.mark.slow
 def test_an_english_question_across_is_near_to_answers_in_other_languages_alone(
     joined: Multilingual, language: str
 ) -> None:
@@ -245,6 +246,7 @@ def test_an_index_is_searched_by_meaning_in_its_language(notes: str, tmp_path: P
         assert engine.search("attempts after an error", 1)[0]["title"] == "Retries"
 
 
+@pytest.mark.slow
 def test_a_change_of_the_model_embeds_an_index_again(
     notes: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

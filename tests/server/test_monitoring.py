@@ -146,6 +146,7 @@ def test_counts_of_an_app_for_one_request_reach_the_metrics(app: App) -> None:
     assert app.cache.usage.total(["agent"]) == {"exact": 3}
 
 
+@pytest.mark.slow
 def test_invented_methods_make_no_series(client: TestClient) -> None:
     """Anyone can send them: memory must not grow."""
     for number in range(5):

@@ -199,6 +199,7 @@ def _schema(path: Path) -> list[tuple[str, ...]]:
     "damage",
     ["'8019-audits'", "'0019-audius'", "'0019-audit' || char(1)", "CAST(x'303031392d6175ff697473' AS TEXT)", "19"],
 )
+@pytest.mark.slow
 def test_a_damaged_record_is_damage_and_no_newer_program(path: Path, damage: str, caplog: Log) -> None:
     """A name that no migration has because a bit of it changed: the file is kept aside, as any damaged file is."""
     SqliteStore(path).close()

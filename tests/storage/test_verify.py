@@ -177,6 +177,7 @@ def test_a_context_may_be_any_text(store: SqliteStore) -> None:
 @pytest.mark.parametrize(
     "name", ["search_cache", "sqlite_autoindex_search_cache_1", "search_cache_scope", "search_cache_expires_at"]
 )
+@pytest.mark.slow
 def test_a_damaged_file_is_reported_and_left_alone(path: Path, name: str) -> None:
     """Whichever page is damaged, `verify` reports it, and without `repair` does not move the file."""
     store = SqliteStore(path)

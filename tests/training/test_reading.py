@@ -56,6 +56,7 @@ def test_written_questions_name_sentences_that_help() -> None:
         assert not all(asked["core"] for asked in row["questions"]), row["subject"]
 
 
+@pytest.mark.slow
 def test_pages_that_help_are_read_with_some_that_do_not() -> None:
     """Each sentence has a label, those of another page none above 0; a subject is held out as a whole."""
     passages = list(written_passages(Random(1)))

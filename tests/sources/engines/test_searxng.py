@@ -354,6 +354,7 @@ def trickling(request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("trickling", [b"X-A: 1\r\n", b"X", b"\r\n "], ids=["headers", "one", "body"], indirect=True)
+@pytest.mark.slow
 def test_a_trickle_is_unavailable_within_the_time_out(trickling: str) -> None:
     """The time-out holds for the whole answer, its headers too, not for each of its bytes."""
     began = time.monotonic()

@@ -80,6 +80,7 @@ def slow_tls(authority: trustme.CA) -> Iterator[HTTPServer]:
         yield server
 
 
+@pytest.mark.slow
 def test_the_deadline_holds_within_tls(slow_tls: HTTPServer, authority: trustme.CA) -> None:
     """The deadline also holds for encrypted connections."""
     trusting = ssl.create_default_context()
