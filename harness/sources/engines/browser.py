@@ -262,12 +262,21 @@ def _profile() -> Iterator[str]:
 
 
 def _in_use(folder: str) -> bool:
-    """Return whether a browser uses this profile; its lock is a link to HOST-PID."""
+    """Return whether a process uses this profile: the browser, whose lock is a link to HOST-PID, or, on Linux, one of
+    its parts, which may write for a moment after it has ended; their command lines have the profile.
+    """
     try:
         os.kill(int((Path(folder) / "SingletonLock").readlink().name.rpartition("-")[2]), 0)
     except (OSError, ValueError, OverflowError):
-        return False
+        return any(folder.encode() in _command_line(each) for each in Path("/proc").glob("[0-9]*/cmdline"))
     return True
+
+
+def _command_line(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError:  # it has ended
+        return b""
 
 
 def _left(until: float) -> float:

@@ -23,7 +23,7 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 from harness.errors import EngineUnavailable, InvalidInput, RateLimited, SearchError
-from harness.sources.engines.browser import BASE_URL, COMMANDS, MAX_PAGES, Browser, results_of
+from harness.sources.engines.browser import BASE_URL, COMMANDS, MAX_PAGES, Browser, _profile, results_of
 from tests.sources.engines.test_ddgs import ANOMALY, HTML, NO_RESULT, PAGE, RESULT, Result, numbered, results_page
 
 NEXT = """<div class="nav-link"><form action="/html/" method="post">
@@ -166,6 +166,16 @@ def test_a_missing_browser_is_refused() -> None:
     """A mistyped path ends in one line that names the setting."""
     with pytest.raises(InvalidInput, match=r"no program '/no/such/chromium'; correct or remove browser_executable"):
         Browser(executable="/no/such/chromium").search("q", 1)
+
+
+@pytest.mark.slow
+def test_a_profile_goes_after_the_last_process_that_names_it() -> None:
+    """A part of the browser may write for a moment after the browser itself has ended."""
+    late = "import os, sys, time; time.sleep(1); os.makedirs(sys.argv[1] + '/Default/Cache')"
+    with _profile() as folder:
+        process = subprocess.Popen([sys.executable, "-c", late, folder])
+    assert process.wait(10) == 0
+    assert not Path(folder).exists()
 
 
 # --- a real Chromium
