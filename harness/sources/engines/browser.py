@@ -254,9 +254,10 @@ def _profile() -> Iterator[str]:
     finally:
         until, gone = time.monotonic() + _EXIT_SECONDS, 0
         while gone < _TIMES_GONE and time.monotonic() < until:
-            if not _in_use(folder):
+            used = _in_use(folder)
+            if not used:
                 shutil.rmtree(folder, ignore_errors=True)  # a process that is just ending may write it again
-            gone = 0 if Path(folder).exists() else gone + 1
+            gone = 0 if used or Path(folder).exists() else gone + 1
             time.sleep(0.1)
         shutil.rmtree(folder, ignore_errors=True)
 
