@@ -48,7 +48,7 @@ def query(number: int) -> str:
 
 def unknown_query(number: int) -> str:
     """Return a query that no row has."""
-    return f"What nobody asked about {_WORDS[number % len(_WORDS)]} pipelines in RAG, part {number}"
+    return f"What no one asked about {_WORDS[number % len(_WORDS)]} pipelines in RAG, part {number}"
 
 
 def results(number: int) -> Results:

@@ -188,7 +188,7 @@ def _fill(store: Store, tenant: str, vectors: Vectors) -> None:
             Entry(str(at), query(at), payload, now, now + 86_400, now, (10, *SCOPE), vectors[at].tobytes(), EMBEDDER)
             for at in range(start, min(start + 1_000, len(vectors)))
         ]
-        store.rows.replace("search_cache", tenant, entries, instead_of={"engine": "nobody's"})
+        store.rows.replace("search_cache", tenant, entries, instead_of={"engine": "no one's"})
 
 
 def _measured(store: Store, asked: list[tuple[str, Vectors, Vectors]]) -> tuple[float, float, float]:

@@ -62,8 +62,7 @@ _POINTS_ELSEWHERE = re.compile(
     r" (?:(?:further|elsewhere|separately|there|above|below)\b|(?:in (?:more|greater|further|full)"
     r" detail )?(?:in|under|by|on) (?:the |this )?(?:(?:next|following|previous) )?(?:sections?|chapters?|appendix"
     r"|documentation)\b|in (?:more|greater|further) detail (?:in|under|by|on)\b)"
-    r"|^(?:for (?:more|further|full|additional) (?:details?|information)|(?:more|further|additional)"
-    r" (?:details?|information))\b.*"
+    r"|^(?:for )?(?:more|further|full|additional) (?:details?|information)\b.*"
     r"\b(?:see|refer|consult|found|available)\b",
     re.IGNORECASE,
 )

@@ -165,7 +165,9 @@ def _figure(question: str, cited: Sequence[tuple[int, "Citation"]], report: "Rep
         [Said(pair[end], each.url, titles.get(each.number, "")) for pair, (_, each) in zip(quoted, cited, strict=True)]
         for end in (0, 1)
     ]
-    about = {place for values in _figures(report.title, ends[0]).values() for place in values}
+    about = set(range(len(cited)))
+    if question != report.title:  # a part may leave out the names of the whole question: "how many people live there"
+        about = {place for values in _figures(report.title, ends[0]).values() for place in values}
     for numbers in _groups(question, ends, quoted):
         group = [each for each in numbers if each.place in about]
         by: Literal["year", "source"] = "year"

@@ -79,10 +79,10 @@ def run(app: RequestApp, look: RequestLook, run: str) -> Response:
 def figure(app: RequestApp, look: RequestLook, run: str, number: int) -> Response:
     """Draw values that a report's quotations give for its question; its first figure is number 1."""
     report = past_run(app.cache, run).report
-    found = dict(enumerate(figures_of(report) if report else (), start=1))
-    if number not in found:
+    found = figures_of(report) if report else []
+    if not 1 <= number <= len(found):
         raise NotFound("there is nothing to draw yet")
-    return _image(as_svg(found[number], look))
+    return _image(as_svg(found[number - 1], look))
 
 
 @router.get("/evaluations.svg")

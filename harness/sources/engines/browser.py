@@ -263,8 +263,8 @@ def _profile() -> Iterator[str]:
 
 
 def _in_use(folder: str) -> bool:
-    """Return whether a process uses this profile: the browser, whose lock is a link to HOST-PID, or, on Linux, one of
-    its parts, which may write for a moment after it has ended; their command lines have the profile.
+    """Return whether a process uses this profile: the browser, whose lock is a link to HOST-PID, or, on Linux, one that
+    names it on its command line. The browser's other processes do, and may write for a moment after the browser ended.
     """
     try:
         os.kill(int((Path(folder) / "SingletonLock").readlink().name.rpartition("-")[2]), 0)

@@ -171,6 +171,7 @@ def test_a_missing_browser_is_refused() -> None:
 @pytest.mark.slow
 def test_a_profile_goes_after_the_last_process_that_names_it() -> None:
     """A part of the browser may write for a moment after the browser itself has ended."""
+    # a second: longer than the checks that find the profile gone take
     late = "import os, sys, time; time.sleep(1); os.makedirs(sys.argv[1] + '/Default/Cache')"
     with _profile() as folder:
         process = subprocess.Popen([sys.executable, "-c", late, folder])
