@@ -81,7 +81,7 @@ def test_a_long_list_comes_in_parts(call: Call, app: App) -> None:
 def test_a_search_shows_the_most_similar_first(call: Call, app: App) -> None:
     """Also documents that do not answer, and stale ones."""
     app.knowledge.write("Retries of the gateway", "Five.")
-    app.knowledge.write("Retries", "Three.", ttl_hours=1e-6)
+    app.knowledge.write("Retries", "Three.", ttl_hours=1e-9)
     app.knowledge.write("Weather in Oslo", "Rain.")
     first, second = payload(call("knowledge_search", query="retries of the gateway"))["documents"]
     assert (first["title"], second["title"]) == ("Retries of the gateway", "Retries")
