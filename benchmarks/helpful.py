@@ -28,6 +28,7 @@ from harness.core.chunking import in_context
 from harness.core.text import sentences
 from harness.models.local.embedder import MiniLM
 from harness.models.local.reader import MiniLMReader
+from harness.research.planner import FURTHER
 from harness.research.result import Research
 from harness.settings import Settings
 
@@ -52,15 +53,18 @@ class Labelled(Struct, frozen=True):
 
 
 class Shown(Struct, frozen=True):
-    """Sentences of a report by their labels, and whether the first one helps; `held` is the number of labelled
-    sentences that help.
+    """Labels of the sentences of a report, in order, before its further passages and under these: `True` helps, `None`
+    has no label. `held` is the number of labelled sentences that help.
     """
 
-    helpful: int
-    other: int
-    unlabelled: int
-    first: bool
+    before: tuple[bool | None, ...]
+    further: tuple[bool | None, ...]
     held: int
+
+    @property
+    def every(self) -> tuple[bool | None, ...]:
+        """The labels of all its sentences."""
+        return self.before + self.further
 
 
 def labelled() -> list[Labelled]:
@@ -78,11 +82,14 @@ def asked(app: App, each: Labelled) -> Research:
 
 
 def shown(each: Labelled, found: Research) -> Shown:
-    """Return which sentences of a report help."""
-    texts = dict.fromkeys(digest(text) for excerpt in found.evidence for text in excerpt.sentences)
-    counts = [sum(text in texts for text in names) for names in (each.helpful, each.other)]
-    first = next(iter(texts), "") in each.helpful
-    return Shown(counts[0], counts[1], len(texts) - sum(counts), first, len(each.helpful))
+    """Return which sentences of a report help, each once."""
+    places: dict[str, str] = {}
+    for cited in found.report.citations if found.report else ():
+        places.setdefault(digest(cited.sentence), cited.section)
+    labels = {name: True if name in each.helpful else False if name in each.other else None for name in places}
+    before = tuple(label for name, label in labels.items() if places[name] != FURTHER)
+    further = tuple(label for name, label in labels.items() if places[name] == FURTHER)
+    return Shown(before, further, len(each.helpful))
 
 
 def judged(each: Labelled, found: Research) -> Judged:
@@ -97,19 +104,24 @@ def judged(each: Labelled, found: Research) -> Judged:
 
 def report_rows(found: Mapping[str, Sequence[Shown]]) -> Iterator[tuple[str, ...]]:
     """Yield a row for each suite: what its reports show."""
-    for suite, every in found.items():
-        helpful, other, unlabelled = (
-            sum(getattr(each, name) for each in every) for name in ("helpful", "other", "unlabelled")
-        )
+    for suite, reports in found.items():
+        every = [label for each in reports for label in each.every]
         yield (
             suite,
+            str(len(reports)),
             str(len(every)),
-            str(helpful + other + unlabelled),
-            f"{helpful} = {helpful / max(1, helpful + other):.0%}",
-            str(unlabelled),
-            f"{helpful / sum(each.held for each in every):.0%}",
-            str(sum(each.first for each in every)),
+            _helping(every),
+            _helping([label for each in reports for label in each.before]),
+            str(every.count(None)),
+            f"{every.count(True) / sum(each.held for each in reports):.0%}",
+            str(sum(each.every[:1] == (True,) for each in reports)),
         )
+
+
+def _helping(labels: Sequence[bool | None]) -> str:
+    """Return how many of the labelled sentences help."""
+    labelled = len(labels) - labels.count(None)
+    return f"{labels.count(True)} of {labelled} = {labels.count(True) / max(1, labelled):.0%}"
 
 
 @entry_point
@@ -141,7 +153,8 @@ def main() -> None:
         for name, judge in judges.items()
     ]
     print(f"labelled sentences, ranked (mean average precision)\n{tabulate(rows, headers=('', *texts))}\n")
-    headers = ("reports", "questions", "sentences", "help, of the labelled", "no label", "of what helps", "first helps")
+    headers = ("reports", "questions", "sentences", "help, of the labelled", "before further passages", "no label")
+    headers += ("of what helps", "first helps")
     print(tabulate(report_rows(found), headers=headers, disable_numparse=True))
 
 

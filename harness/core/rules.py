@@ -20,7 +20,10 @@ _TYPE = r"^[a-z][a-z_]{0,39}\Z"
 TypeName: TypeAlias = Annotated[str, Meta(pattern=_TYPE)]
 """Name of a type of questions, as the rules give it."""
 
-HEADINGS = ("Answer", "Key points", "Details", "Where sources disagree", "Figures", "Quotations", "Limits", "Sources")
+HEADINGS = (
+    "Answer", "Key points", "Details", "Where sources disagree", "Further passages", "Figures", "Quotations", "Limits",
+    "Sources",
+)  # fmt: skip
 WEIGHTS: Mapping[str, tuple[float, float]] = {
     "answer_share": (0, 1),
     "key_points": (0, 50),
@@ -28,6 +31,7 @@ WEIGHTS: Mapping[str, tuple[float, float]] = {
     "sentences_read": (1, 400),
     "first_sentence": (0, 1),
     "helpful": (0, 1),
+    "further_below": (0, 1),
     "repeated": (0, 1),
     "lacking_score": (0, 1),
     "lacking_relevance": (0, 1),

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 from harness.core.text import clean, one_line
 from harness.research.figures import FIGURES, Figure, as_png, figures_of
 from harness.research.messages import chosen, ended, message
-from harness.research.planner import KEY_POINTS
+from harness.research.planner import LISTED
 from harness.research.report import DISAGREEMENTS, Citation, CitedSource, Report, columns_in
 from harness.research.reports import NO_REPORT, front_matter
 from harness.research.saved_report import SavedReport
@@ -62,7 +62,7 @@ def fill(document: Document, saved: SavedReport, now: float) -> None:
             if section == DISAGREEMENTS:
                 document.table(_compared(report, sentences), head=True, widths=(0.3, 0.55, 0.15))
             else:
-                document.paragraph(list(_cited(report, sentences)), bullet=section == KEY_POINTS)
+                document.paragraph(list(_cited(report, sentences)), bullet=section in LISTED)
     for place, figure in enumerate(figures_of(report)):
         _add_figure(document, figure, report, first=place == 0)
     quoted = [each for each in report.quotations if each.sentence != each.quotation]

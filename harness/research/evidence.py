@@ -53,8 +53,9 @@ class Evidence(Struct, frozen=True):
     `similarity` is the cosine similarity of question and excerpt (0..1), `score` the ranking score. `lacks` are the
     years, versions and numbers of the question that its passage does not have; `relevance` (0..1) is how likely it
     answers, by reader and vectors; `None` without a reader. `part` is the place of the sub-question that it is
-    about, `of_part` (0..1) how likely it answers that one, `of_chunk` the similarity of its chunk. `disagrees` is the
-    number of a disagreement if it is one of its statements, else 0.
+    about, `of_part` (0..1) how likely it answers that one, `of_chunk` the similarity of its chunk, `helps` (0..1) how
+    likely it helps at its rank; `None` without a reader. `disagrees` is the number of a disagreement if it is one of
+    its statements, else 0.
     """
 
     sentences: tuple[str, ...]
@@ -71,6 +72,7 @@ class Evidence(Struct, frozen=True):
     stems: frozenset[str] = frozenset()
     of_part: float = 0.0
     of_chunk: float = 0.0
+    helps: float | None = None
 
 
 class Excerpt(Struct, frozen=True, array_like=True):
@@ -87,6 +89,7 @@ class Excerpt(Struct, frozen=True, array_like=True):
     relevance: float | None = None
     part: int = 0
     disagrees: int = 0
+    helps: float | None = None
 
 
 def cached_evidence(
@@ -136,14 +139,14 @@ def cached_evidence(
 def _excerpt(found: Evidence) -> Excerpt:
     return Excerpt(
         found.sentences, found.source.url, found.document, found.chunk, found.position, found.similarity, found.score,
-        found.lacks, found.relevance, found.part, found.disagrees,
+        found.lacks, found.relevance, found.part, found.disagrees, found.helps,
     )  # fmt: skip
 
 
 def _evidence(kept: Excerpt, source: GatheredSource) -> Evidence:
     return Evidence(
         kept.sentences, source, kept.document, kept.chunk, kept.position, kept.similarity, kept.score,
-        kept.lacks, kept.relevance, kept.part, kept.disagrees,
+        kept.lacks, kept.relevance, kept.part, kept.disagrees, helps=kept.helps,
     )  # fmt: skip
 
 
@@ -222,8 +225,10 @@ def _helpful(chosen: Iterable[Evidence], wanted: Wording, least: float) -> Itera
         ranks[each.part] += 1
         rank, has_rarest = ranks[each.part], bool(wanted.rarest & each.stems)
         helps = helpfulness(each.of_part, rank, has_rarest=has_rarest, of_chunk=each.of_chunk)
-        if each.relevance is None or helps >= least:
+        if each.relevance is None:
             yield each
+        elif helps >= least:
+            yield replace(each, helps=round(helps, 4))
 
 
 def _answers_first(

@@ -9,8 +9,7 @@ from harness.core.definitions import asks_what, defines
 from harness.core.question_language import question_language
 from harness.core.rules import RuleName
 from harness.research.evidence import Evidence
-from harness.research.messages import FURTHER
-from harness.research.planner import ANSWER, KEY_POINTS, Plan
+from harness.research.planner import ANSWER, DETAILS, FURTHER, KEY_POINTS, Plan
 from harness.research.report import DISAGREEMENTS, Citation, Report, cited_source
 from harness.research.rules import SHIPPED_RULES, Weights, rules_of
 
@@ -20,10 +19,12 @@ ANSWER_SENTENCES = 3
 def write_report(plan: Plan, evidence: Sequence[Evidence], rules: Mapping[RuleName, str] = SHIPPED_RULES) -> Report:
     """Arrange `evidence` (best first) in a report: the answer, at most `ANSWER_SENTENCES` sentences if the best excerpt
     of each sub-question is not longer; the key points; then a section for each sub-question, in which the excerpts of
-    one source keep their order; then the statements that disagree. A section without evidence is left out.
+    one source keep their order; then the statements that disagree; then the excerpts that more likely do not help. A
+    section without evidence is left out.
 
-    If a number of sections is wanted, all but the best excerpts are grouped by source, under the sources' titles; there
-    are as many sections as the evidence allows. `rules` replace the shipped ones by name, among them the weights.
+    If a number of sections is wanted, all but the best excerpts are grouped by sub-question, or by source under the
+    sources' titles; there are as many sections as the evidence allows. `rules` replace the shipped ones by name, among
+    them the weights.
 
     Raises:
         InvalidInput: a rule cannot be used, see `harness.core.rules`.
@@ -31,13 +32,16 @@ def write_report(plan: Plan, evidence: Sequence[Evidence], rules: Mapping[RuleNa
     weights = rules_of(rules).weights
     excerpts = [found for found in evidence if not found.disagrees]
     against = evidence[len(excerpts) :]
-    placed = _by_source(plan, excerpts, weights) if plan.wanted else _by_question(plan, excerpts, against, weights)
+    placed = _in_wanted(plan, excerpts, weights) if plan.wanted else _by_question(plan, excerpts, against, weights)
+    further = placed.pop(FURTHER, [])
     paragraphs = [(section, found) for section, held in placed.items() for found in held]
     numbers: dict[str, int] = {}
     citations = list[Citation]()
     for paragraph, (section, found) in enumerate(paragraphs, start=1):
         citations += _citations(section, paragraph, found, numbers)
     citations += statements_of(evidence, numbers)
+    for paragraph, found in enumerate(further, start=len(paragraphs) + 1):
+        citations += _citations(FURTHER, paragraph, found, numbers)
     sources = {found.source.url: found.source for found in evidence}
     cited = tuple(cited_source(number, sources[url]) for url, number in numbers.items())
     return Report(plan.question, tuple(citations), cited, language=question_language(plan.question))
@@ -72,9 +76,9 @@ def _citations(section: str, paragraph: int, found: Evidence, numbers: dict[str,
 def _by_question(
     plan: Plan, excerpts: Sequence[Evidence], against: Sequence[Evidence], weights: Weights
 ) -> dict[str, list[Evidence]]:
-    """Place the excerpts: the best one of each part answers, and the next ones while the answer is short. Of the rest,
-    the section of each sub-question has at least one, and the likeliest are key points, those first that say what a
-    thing is.
+    """Place the excerpts: the best one of each part answers, and the next ones while the answer is short. Those that
+    more likely do not help come last. Of the rest, the section of each sub-question has at least one, and the likeliest
+    are key points, those first that say what a thing is.
     """
     answer = [_first(excerpts, part, question) for part, question in _questions(plan, excerpts)]
     rest = [found for found in excerpts if not any(found is first for first in answer)]
@@ -89,6 +93,7 @@ def _by_question(
         for found in rest
         if (left := tuple(each for each in found.sentences if each not in compared))
     ]
+    rest, further = _split(plan, rest, weights.further_below)
     likeliest = sorted(rest, key=lambda found: -(found.relevance or 0.0))[: weights.key_points]
     if plan.parts:  # the last point of a part goes to its section if nothing else does
         detailed = {found.part for found in rest if not any(found is each for each in likeliest)}
@@ -97,10 +102,19 @@ def _by_question(
     points = [found for found in rest if any(found is each for each in likeliest)]
     details = [found for found in rest if not any(found is each for each in points)]
     points.sort(key=lambda found: not defines(found.sentences[0], plan.question))
-    placed = {ANSWER: answer, KEY_POINTS: points}
+    placed = {ANSWER: answer, KEY_POINTS: points, FURTHER: further}
     for part, section in enumerate(plan.sections[2:]):
         placed[section] = _in_order([found for found in details if found.part == part or not plan.parts])
     return {section: held for section, held in placed.items() if held}
+
+
+def _split(plan: Plan, rest: Sequence[Evidence], least: float) -> tuple[list[Evidence], list[Evidence]]:
+    """Return the excerpts that help at least so likely, or were not read, and the others; the best one about each part
+    of a compound question is not among these.
+    """
+    first = {found.part: found for found in reversed(rest)} if plan.parts else {}
+    likely = [found for found in rest if found.helps is None or found.helps >= least or found is first.get(found.part)]
+    return likely, [found for found in rest if not any(found is each for each in likely)]
 
 
 def _questions(plan: Plan, excerpts: Sequence[Evidence]) -> list[tuple[int, str]]:
@@ -122,17 +136,18 @@ def _adds(first: Evidence, found: Evidence, share: float) -> bool:
     return found.relevance is None or found.relevance >= share * (first.relevance or 0.0)
 
 
-def _by_source(plan: Plan, evidence: Sequence[Evidence], weights: Weights) -> dict[str, list[Evidence]]:
-    """Put the best excerpts first and the others under the titles of their sources, in `plan.wanted` sections. Surplus
-    sources share the last section; with too few sources, trailing excerpts get their own sections.
+def _in_wanted(plan: Plan, evidence: Sequence[Evidence], weights: Weights) -> dict[str, list[Evidence]]:
+    """Put the best excerpts first and the others in `plan.wanted` sections: one for each sub-question, or else for each
+    source, under its title. Surplus ones share the last section; if there are too few, trailing excerpts get their own.
     """
     wanted = plan.wanted or 1
     most = weights.answer_excerpts
     answering = max(1, min(most, len(evidence) - wanted + 1)) if wanted > 1 else len(evidence)
+    asked = dict(_questions(plan, evidence)) if plan.parts else {}
     groups: dict[str, list[Evidence]] = {}
     for found in evidence[answering:]:
-        groups.setdefault(found.source.url, []).append(found)
-    parts = sorted(groups.values(), key=lambda part: -part[0].score)
+        groups.setdefault(asked.get(found.part, found.source.url), []).append(found)
+    parts = sorted(groups.values(), key=lambda part: part[0].part if asked else -part[0].score)
     while len(parts) < wanted - 1 and any(len(part) > 1 for part in parts):
         largest = max(parts, key=len)
         parts[parts.index(largest)] = largest[:-1]
@@ -141,9 +156,11 @@ def _by_source(plan: Plan, evidence: Sequence[Evidence], weights: Weights) -> di
         parts[max(0, wanted - 2) :] = [[found for part in parts[max(0, wanted - 2) :] for found in part]]
     placed = {plan.sections[0]: list(evidence[:answering])}
     for part in parts:
-        title = part[0].source.title if len({found.source.url for found in part}) == 1 else FURTHER
+        title = part[0].source.title if len({found.source.url for found in part}) == 1 else DETAILS
+        if len({found.part for found in part}) == 1 and asked.get(part[0].part, title) not in placed:
+            title = asked.get(part[0].part, title)
         name, number = title, 2
-        while name in placed or name in (KEY_POINTS, DISAGREEMENTS):
+        while name in placed or name in (KEY_POINTS, DISAGREEMENTS, FURTHER):
             name, number = f"{title} ({number})", number + 1
         placed[name] = _in_order(part)
     return placed

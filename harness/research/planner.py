@@ -16,6 +16,10 @@ from harness.research.rules import PLANNING, SHIPPED_RULES, Rules, rules_of, ver
 
 ANSWER, KEY_POINTS, DETAILS = "Answer", "Key points", "Details"
 """Sections of every report; the details have a section for each sub-question instead, if there are several."""
+FURTHER = "Further passages"
+"""Section of the excerpts that may help but more likely do not."""
+LISTED = frozenset({KEY_POINTS, FURTHER})
+"""Sections that are lists: each paragraph stands alone."""
 
 FOLLOW_UPS = 2
 """Default number of queries in every round after the first."""

@@ -16,7 +16,7 @@ from harness.core.text import clean, one_line, shorten
 from harness.research.figures import FIGURES, Figure, figures_of
 from harness.research.gathering import GatheredSource
 from harness.research.messages import chosen, counted, ended, heading_in, in_language, list_in, message, place_in
-from harness.research.planner import KEY_POINTS
+from harness.research.planner import LISTED
 
 DISAGREEMENTS = "Where sources disagree"
 """Section whose paragraphs are the statements of different sources about one thing."""
@@ -265,7 +265,7 @@ class Report(Struct, frozen=True):
                     for each in rows
                 ]
                 yield "\n".join([f"| {names} |", "| --- | --- | --- |", *lines])
-        elif section == KEY_POINTS:
+        elif section in LISTED:
             yield "\n".join(f"- {' '.join(map(self._cited, part))}" for part in paragraphs)
         else:
             yield from (" ".join(map(self._cited, part)) for part in paragraphs)

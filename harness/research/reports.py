@@ -8,7 +8,7 @@ from harness.core.languages import primary_tag
 from harness.core.text import clean, one_line
 from harness.research.figures import FIGURES, Figure, as_inline_svg, figures_of
 from harness.research.messages import chosen, direction_of, list_in, message, place_in
-from harness.research.planner import KEY_POINTS
+from harness.research.planner import LISTED
 from harness.research.report import DISAGREEMENTS, WEB, Citation, CitedSource, Report, columns_in, lacking_note
 from harness.research.saved_report import SavedReport
 from harness.settings.extras import is_installed
@@ -125,7 +125,7 @@ def _sections(report: Report) -> list[str]:
         if section == DISAGREEMENTS:
             blocks += [_compared(report, rows) for rows in paragraphs]
         else:
-            points = section == KEY_POINTS
+            points = section in LISTED
             blocks += ["<ul>"] * points
             blocks += [_paragraph(report, part, "li" if points else "p") for part in paragraphs]
             blocks += ["</ul>"] * points

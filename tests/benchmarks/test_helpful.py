@@ -1,5 +1,6 @@
 """Labels of sentences that help, and how reports are counted against them."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -9,6 +10,7 @@ from harness_evals.tasks import folder_of, load_tasks
 
 from benchmarks.grades import digest
 from benchmarks.helpful import Labelled, Shown, judged, labelled, report_rows, shown
+from harness.research.planner import ANSWER, FURTHER
 
 QUESTION = Labelled(
     "narrow",
@@ -20,13 +22,14 @@ QUESTION = Labelled(
 )
 
 
-def found(*excerpts: tuple[str, ...]) -> Any:
-    """Return a research with these excerpts, and a source."""
+def found(*said: str, further: Sequence[str] = ()) -> Any:
+    """Return a research with these sentences, the last ones as further passages, and a source."""
     texts = ("Retries are old. The wait doubles. That is all.",)
     source = SimpleNamespace(title="Retries", texts=texts)
-    return SimpleNamespace(
-        evidence=[SimpleNamespace(sentences=each) for each in excerpts], gathered=SimpleNamespace(sources=[source])
-    )
+    citations = [SimpleNamespace(sentence=each, section=ANSWER) for each in said]
+    citations += [SimpleNamespace(sentence=each, section=FURTHER) for each in further]
+    report = SimpleNamespace(citations=citations) if citations else None
+    return SimpleNamespace(report=report, gathered=SimpleNamespace(sources=[source]))
 
 
 @pytest.mark.slow
@@ -43,13 +46,17 @@ def test_each_sentence_has_one_label() -> None:
 
 
 def test_a_report_is_counted_by_the_labels_of_its_sentences() -> None:
-    """A sentence counts once, also in two excerpts; one without a label is neither."""
-    report = found(("Retries are old.", "The wait doubles."), ("The wait doubles.", "Something else."))
-    assert shown(QUESTION, report) == Shown(helpful=1, other=1, unlabelled=1, first=False, held=2)
-    assert shown(QUESTION, found(("The wait doubles.",))).first
-    assert shown(QUESTION, found()) == Shown(0, 0, 0, first=False, held=2)
-    [row] = report_rows({"narrow": [shown(QUESTION, report)]})
-    assert row == ("narrow", "1", "3", "1 = 50%", "1", "50%", "0")
+    """A sentence counts once, where it is first; one without a label is neither."""
+    report = shown(
+        QUESTION, found("Something else.", "The wait doubles.", further=("The wait doubles.", "Retries are old."))
+    )
+    assert report == Shown((None, True), (False,), held=2)
+    assert shown(QUESTION, found()) == Shown((), (), held=2)
+    [row] = report_rows({"narrow": [report]})
+    assert row == ("narrow", "1", "3", "1 of 2 = 50%", "1 of 1 = 100%", "1", "50%", "0")
+    first = shown(QUESTION, found("The wait doubles."))
+    [row] = report_rows({"narrow": [first, report]})
+    assert row[-1] == "1"
 
 
 def test_labelled_sentences_are_ranked_with_the_title_of_their_page() -> None:

@@ -385,6 +385,8 @@ def test_an_excerpt_of_a_lower_rank_has_to_be_likelier() -> None:
     assert kept(replace(without, of_part=0.3, of_chunk=0.7)) == [0.3]
     assert kept(replace(without, of_part=0.4, of_chunk=0.3)) == []
     assert kept(replace(without, of_part=0.0, relevance=None), least=1.0) == [0.0]
+    two = (replace(with_it, of_part=0.5), replace(with_it, of_part=0.5, relevance=None))
+    assert [each.helps for each in _helpful(two, held.wording, 0.4)] == [0.7006, None]
 
 
 def test_replaced_weights_choose_again() -> None:

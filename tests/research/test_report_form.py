@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from harness.research.evidence import Evidence
 from harness.research.extractive_writer import ANSWER_SENTENCES, write_report
 from harness.research.gathering import GatheredSource
-from harness.research.planner import ANSWER, DETAILS, KEY_POINTS, make_plan
+from harness.research.planner import ANSWER, DETAILS, FURTHER, KEY_POINTS, make_plan
 from harness.research.report import DISAGREEMENTS, Citation, CitedSource, Report
 from harness.research.reports import as_html
 from harness.research.rules import rules_of
@@ -103,6 +103,33 @@ def test_every_sub_question_is_answered_and_has_its_own_details() -> None:
     assert sections[WHEAT] == [["More 5."], ["More 7."]]
 
 
+def test_excerpts_that_more_likely_do_not_help_come_last() -> None:
+    """Under their own heading, after the statements that disagree, in their order. The answer is the best excerpt,
+    however likely; what was not read is no further passage.
+    """
+    found = [
+        excerpt(f"S{n}.", source=n, relevance=0.1 if n else 0.9, helps=helps)
+        for n, helps in enumerate([0.4, 0.3, 0.5, None, 0.49, 0.9])
+    ]
+    against = [excerpt("It is 5.", source=1, disagrees=1), excerpt("It is 6.", source=2, disagrees=1)]
+    report = write_report(ONE, [*found, *against])
+    assert list(shape(report).items()) == [
+        (ANSWER, [["S0."]]),
+        (KEY_POINTS, [["S2."], ["S3."], ["S5."]]),
+        (DISAGREEMENTS, [["It is 5.", "It is 6."]]),
+        (FURTHER, [["S1."], ["S4."]]),
+    ]
+    assert "## Further passages\n\n- “S1.” [5]\n- “S4.” [6]\n" in report.markdown()
+    assert FURTHER not in shape(write_report(ONE, found, {"weights": "further_below: 0.1"}))
+
+
+def test_every_sub_question_keeps_its_best_excerpt_in_its_section() -> None:
+    """However little it helps; its other ones come last."""
+    found = [excerpt(f"P{n}.", source=n, part=n % 2, relevance=0.1, helps=0.3) for n in range(6)]
+    sections = shape(write_report(TWO, found))
+    assert sections == {ANSWER: [["P0."], ["P1."], ["P2."]], RYE: [["P4."]], WHEAT: [["P3."]], FURTHER: [["P5."]]}
+
+
 def test_every_sub_question_has_a_section_if_little_was_found() -> None:
     """Its last point is there instead of among the key points."""
     found = [excerpt("Rye.", source=50), excerpt("Wheat.", source=52, part=1), excerpt("More rye.", source=51)]
@@ -172,9 +199,22 @@ def test_a_wanted_number_of_sections_is_kept(wanted: int) -> None:
     against = [excerpt("It is 5.", source=1, disagrees=1), excerpt("It is 6.", source=2, disagrees=1)]
     sections = shape(write_report(replace(ONE, wanted=wanted), [*found, *against]))
     assert len(sections) == wanted + 1
-    assert list(sections)[-1] == DISAGREEMENTS
-    said = [sentence for parts in list(sections.values())[:-1] for part in parts for sentence in part]
+    del sections[DISAGREEMENTS]
+    said = [sentence for parts in sections.values() for part in parts for sentence in part]
     assert sorted(said) == [f"S{n}." for n in range(8)]
+
+
+def test_wanted_sections_are_about_the_sub_questions() -> None:
+    """In their order, whatever their scores. A further section is about a source; surplus ones share the last."""
+    found = [excerpt(f"P{n}.", source=n, part=n % 2, score=n, position=n) for n in range(8)]
+
+    def sections(wanted: int) -> dict[str, list[list[str]]]:
+        return shape(write_report(replace(TWO, wanted=wanted), found))
+
+    answer = [["P0."], ["P1."], ["P2."]]
+    assert sections(3) == {ANSWER: answer, RYE: [["P4."], ["P6."]], WHEAT: [["P3."], ["P5."], ["P7."]]}
+    assert sections(4) == {ANSWER: answer, RYE: [["P4."], ["P6."]], WHEAT: [["P3."], ["P5."]], "Source 7": [["P7."]]}
+    assert list(sections(2)) == [ANSWER, DETAILS]
 
 
 def test_no_evidence_is_an_empty_report() -> None:

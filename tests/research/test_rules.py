@@ -19,7 +19,7 @@ from harness.research.document_blocks import fill
 from harness.research.extractive_writer import write_report
 from harness.research.fingerprint import code_of
 from harness.research.model_planner import ModelPlanner
-from harness.research.planner import ANSWER, DETAILS, KEY_POINTS, RulePlanner, make_plan
+from harness.research.planner import ANSWER, DETAILS, FURTHER, KEY_POINTS, RulePlanner, make_plan
 from harness.research.report import DISAGREEMENTS
 from harness.research.reports import as_html
 from harness.research.rules import rule_texts, rules_of, shipped_version, version_of_rules
@@ -57,7 +57,7 @@ def test_every_file_is_a_rule() -> None:
 def test_the_files_name_all_that_can_be_replaced() -> None:
     """Shipped headings are their names, shipped stop words those of all other texts."""
     texts, found = rule_texts(), rules_of()
-    assert [line.partition(":")[0] for line in texts["headings"].splitlines() if ":" in line[:40]][-8:] == [*HEADINGS]
+    assert [line.partition(":")[0] for line in texts["headings"].splitlines() if ":" in line[:40]][-9:] == [*HEADINGS]
     assert {ANSWER, KEY_POINTS, DETAILS, DISAGREEMENTS} < {*HEADINGS}
     assert found.headings == {}
     assert found.stop_words == STOP_WORDS
@@ -195,14 +195,17 @@ class Heads:
 
 
 def test_headings_are_shown_in_every_form() -> None:
-    """Key points stay a list, disagreements a table; text is never markup."""
+    """Key points and further passages stay lists, disagreements a table; text is never markup."""
     shown = {name: f"<b>{place}</b> {name}" for place, name in enumerate(HEADINGS)}
-    report = replace(written(quotation="Bread is baked"), headings=shown)
+    report = written(quotation="Bread is baked")
+    last = replace(report.citations[0], section=FURTHER)
+    report = replace(report, citations=(*report.citations, last), headings=shown)
     order = [name for name in HEADINGS if name != "Figures"]
     markdown = report.markdown()
     assert headings(markdown.replace("\\", ""))[1:] == [shown[name] for name in order]
     assert f"## \\<b\\>1\\</b\\> {KEY_POINTS}\n\n- " in markdown
     assert f"## \\<b\\>3\\</b\\> {DISAGREEMENTS}\n\n| Source |" in markdown
+    assert f"## \\<b\\>4\\</b\\> {FURTHER}\n\n- " in markdown
     saved, document = saved_research(replace(research()[0], report=report)), Heads()
     html = as_html(saved, NOW)
     of_page = [shown[name] for name in order if name != "Quotations"]

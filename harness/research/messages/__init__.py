@@ -14,8 +14,6 @@ from harness.core.rules import HEADINGS
 CATALOGUES = ("ar", "de", "es", "fr", "hi", "it", "ja", "ko", "nl", "pt", "ru", "tr", "zh")
 """Languages that have a catalogue. Texts are in English where there is none."""
 
-FURTHER = "Further"
-"""Heading of the excerpts of sources that have no section."""
 KINDS = ("paper", "encyclopaedia", "documentation", "official", "news", "forum", "code", "document", "page")
 LIMITS = ("limit of live calls", "limit of time", "limit of tokens", "limit of cost")
 ANSWERS = ("exact", "semantic", "stale", "no results", "live", "failed", "library")
@@ -31,7 +29,7 @@ LANGUAGE_NAMES = {
     "tr": "Turkish", "uk": "Ukrainian", "ur": "Urdu", "vi": "Vietnamese", "zh": "Chinese",
 }  # fmt: skip
 """English names of languages, by their tags."""
-CHOSEN = (*HEADINGS, FURTHER, *KINDS, *LIMITS, *ANSWERS, *ABOUT, *LANGUAGE_NAMES.values())
+CHOSEN = (*HEADINGS, *KINDS, *LIMITS, *ANSWERS, *ABOUT, *LANGUAGE_NAMES.values())
 """Texts that are chosen at run time, so that no call of `message` has them."""
 
 _ENGLISH = NullTranslations()
@@ -55,7 +53,7 @@ def chosen(language: str, text: str) -> str:
 
 def heading_in(language: str, name: str) -> str:
     """Return the heading of a section in a language; any that is not one of a report's own stays as it is."""
-    return chosen(language, name) if name in {*HEADINGS, FURTHER} else name
+    return chosen(language, name) if name in HEADINGS else name
 
 
 def in_language(language: str, other: str) -> str:

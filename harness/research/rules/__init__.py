@@ -26,6 +26,7 @@ class Weights(Struct, frozen=True):
     sentences_read: int
     first_sentence: float
     helpful: float
+    further_below: float
     repeated: float
     lacking_score: float
     lacking_relevance: float

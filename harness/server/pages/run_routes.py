@@ -17,7 +17,7 @@ from harness.core.question_language import question_language
 from harness.core.text import one_line
 from harness.errors import AccessDenied, HarnessError, InvalidInput, NotFound
 from harness.research.messages import direction_of, message, place_in
-from harness.research.planner import KEY_POINTS
+from harness.research.planner import LISTED
 from harness.research.report import DISAGREEMENTS
 from harness.research.report_files import FileForm, file_of
 from harness.research.run_view import PastRun, past_run
@@ -153,7 +153,7 @@ def _report_page(
         contents=_contents(past, run, [section for section, _ in sections]),
         titles_of={source.number: source.title for source in run.sources if source.number},
         passage_html=partial(_passage, past),
-        key_points=KEY_POINTS,
+        listed=LISTED,
         disagreements=DISAGREEMENTS,
         files=FILES,
         asked=asked,
