@@ -19,7 +19,7 @@ ANSWER, KEY_POINTS, DETAILS = "Answer", "Key points", "Details"
 FURTHER = "Further passages"
 """Section of the excerpts that may help but more likely do not."""
 LISTED = frozenset({KEY_POINTS, FURTHER})
-"""Sections that are lists: each paragraph stands alone."""
+"""Sections that are lists: no paragraph needs another one."""
 
 FOLLOW_UPS = 2
 """Default number of queries in every round after the first."""
