@@ -15,7 +15,8 @@ MAX_NUMBERS = 0.5
 """Largest share of words that are numbers: above it, a row of a table."""
 _CUT_OFF = ("...", "…", "[…]", "[...]")
 _ENDS = tuple(".!?\"'”’)»。！？」』）।॥؟۔")
-_ASKS = ("?", "？", "؟")
+ASKS = ("?", "？", "؟")
+"""Signs that end a question."""
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 """Letters of scripts without spaces: a part of a sentence between two spaces is more than a word."""
 _SEPARATORS = re.compile(r"[|•·»›→▸]|\s[>/]\s|\t")
@@ -25,7 +26,8 @@ _CHROME = re.compile(
     r"we use cookies|this (site|website) uses cookies|accept (all )?cookies|last (updated|modified)|"
     r"posted (by|on|in)|related (articles|posts)|edit this page|see also:|scroll (down|up)|keep reading|read on|"
     r"thanks to \d+ people|was this (page|article|answer) helpful|"
-    r"(check out|have a look at|take a look at|visit|browse|discover) (our|my)\b)",
+    r"(check out|have a look at|take a look at|visit|browse|discover) (our|my)\b|"
+    r"(please )?(call|phone|contact|e-?mail|follow|visit|write to|get in touch with) us\b)",
     re.IGNORECASE,
 )
 _ADVERTISES = re.compile(
@@ -77,6 +79,14 @@ _TO_WRITERS = re.compile(
     re.IGNORECASE,
 )
 """Orders to anyone who writes about the page."""
+_TEASES = re.compile(
+    r"^(?:(?:it|this|that)(?: is|[’']s) (?:a|one of the) (?:\w+ )?questions?\b(?! of\b)"
+    r"|you(?: are|[’']re) not (?:alone|the only)\b|you (?:may|might) (?:be wondering|wonder|ask yourself)\b"
+    r"|(?:many|most) (?:people|of us) (?:ask|wonder)\b"
+    r"|the answer (?:is|may|might|will) (?:\w+ )?(?:simple|surpris\w+)\b[^,;:]*$)",
+    re.IGNORECASE,
+)
+"""Sentences that only promise an answer."""
 
 
 _NOTES_CHANGE = re.compile(
@@ -91,9 +101,22 @@ _ABOUT_CHANGES = frozenset(
     upgrade upgrading migrate migration
     """.split()
 )
+_HEARSAY = re.compile(
+    r"\W*(?:others|(?:some|many|most|other|several|a few)(?: (?:people|users|readers|owners|parents|folks))?)"
+    r" (?:(?:also|even|still|wrongly|mistakenly) )?(?:believe|think|suspect|assume|imagine|swear|say|claim)\b",
+    re.IGNORECASE,
+)
+"""What people believe who are not named."""
+_ABOUT_BELIEFS = frozenset(
+    """
+    people users others believe believed believes belief beliefs think thinks thought say says said claim claims claimed
+    opinion opinions view views myth myths misconception misconceptions rumour rumours rumor rumors legend legends argue
+    argument arguments debate debated controversy controversial assume assumed suspect suspected
+    """.split()
+)
 
 
-_USELESS = (_ADVERTISES, _ANNOUNCES, _DESCRIBES, _TITLES, _TO_WRITERS, _POINTS_ELSEWHERE, _REFERENCE)
+_USELESS = (_ADVERTISES, _ANNOUNCES, _TEASES, _DESCRIBES, _TITLES, _TO_WRITERS, _POINTS_ELSEWHERE, _REFERENCE)
 
 
 def is_quotable(sentence: str) -> bool:
@@ -121,10 +144,12 @@ def is_quotable(sentence: str) -> bool:
 
 
 def is_aside(sentence: str, question: str) -> bool:
-    """Return whether a sentence asks something itself, or notes what a version changed though the question has neither
-    a number nor a word about changes.
+    """Return whether a sentence asks something itself, notes what a version changed though the question has neither a
+    number nor a word about changes, or says what some people believe though the question has no word about beliefs.
     """
-    if sentence.endswith(_ASKS):
+    if sentence.endswith(ASKS):
         return True
+    if _HEARSAY.match(sentence):
+        return _ABOUT_BELIEFS.isdisjoint(words(question))
     asked = words(question) if _NOTES_CHANGE.match(sentence) else None
     return asked is not None and not any(word in _ABOUT_CHANGES or word.isdecimal() for word in asked)

@@ -58,6 +58,17 @@ def sub_questions(question: str) -> tuple[str, ...]:
     return tuple(_whole(part, about if place else "") for place, part in enumerate(parts))
 
 
+def as_asked(part: str, question: str) -> str:
+    """Return a sub-question of `question` without the subject in brackets that `sub_questions` adds: its heading in a
+    report, which says the subject. Any other text stays as it is. Never raises.
+    """
+    for each in _BETWEEN.split(one_line(question)[:MAX_CHARS]):
+        asked = _capitalised(each.strip(" ,;?!."))
+        if asked and part.startswith(f"{asked} (") and part.endswith(")?"):
+            return f"{asked}?"
+    return part
+
+
 def follow_up(question: str, words: str) -> str:
     """Return a follow-up question to `question` that can be searched by itself: with the subject of `question` in
     brackets, if it does not name one. Never raises.
@@ -80,7 +91,11 @@ def _is_whole(begins: re.Pattern[str], part: str) -> bool:
 
 def _whole(part: str, about: str) -> str:
     """Return a part as a question, with what it is about if it does not say so itself."""
-    asked = part[0].upper() + part[1:]
+    asked = _capitalised(part)
     if about and (_PRONOUN.search(part) or len(content_words(part)) < 2):
         return f"{asked} ({about})?"
     return f"{asked}?"
+
+
+def _capitalised(part: str) -> str:
+    return part[:1].upper() + part[1:]

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from harness.core.chunking import heading_of, in_context
 from harness.core.dangling import with_needed
-from harness.core.quotable import is_aside, is_quotable
+from harness.core.quotable import ASKS, is_aside, is_quotable
 from harness.core.text import sentences
 from harness.research.gathering import GatheredSource, documents_of
 from harness.research.relevance import Wording, promise
@@ -18,6 +18,7 @@ _ITEM = re.compile(r"(?:^|\n)[ \t]*(?:[-*•]|\d{1,2}[.)])[ \t]+")
 """The sign before each item of a list."""
 _NUMBER = re.compile(r"\d")
 _OWN_CASE = re.compile(r"\W*my\b", re.IGNORECASE)
+_OF_WRITER = re.compile(r"\W*(?:i|my)\b", re.IGNORECASE)
 MIN_ASKED, MAX_ADDED = 0.8, 2
 """Least share of the question's words, and most other ones, of a sentence that says that its writer has the same
 question: "My router restarts every night."
@@ -99,13 +100,15 @@ def _headings(chunks: Sequence[EmbeddedChunk]) -> list[str]:
 def _sentences(
     chunk: EmbeddedChunk, source: GatheredSource, first: int, heading: str, seen: set[str], wanted: Wording
 ) -> Iterator[Sentence]:
-    """Yield every quotable sentence not `seen` yet; positions count from `first`, and `heading` is that of the first
-    paragraph.
+    """Yield every quotable sentence not `seen` yet, but not why a writer asks a question; positions count from `first`,
+    and `heading` is that of the first paragraph.
     """
     pieces, headings = list[str](), list[str]()
     for paragraph in chunk.text.split("\n\n"):
         heading = heading_of(paragraph) or heading
         found = [piece.strip() for each in _ITEM.split(paragraph) for piece in sentences(each)]
+        if found[-1:] and found[-1].endswith(ASKS):  # why its writer asks
+            seen.update(piece for piece in found if _OF_WRITER.match(piece))
         pieces += found
         headings += [heading] * len(found)
     for position, ((text, before), held) in enumerate(zip(with_needed(pieces), headings, strict=True), start=first):

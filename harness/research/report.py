@@ -12,6 +12,7 @@ from harness.cache.usage import day_of
 from harness.core.page_numbers import PageNumber
 from harness.core.required_terms import MAX_TERM, MAX_TERMS
 from harness.core.source_kind import source_kind
+from harness.core.sub_questions import as_asked
 from harness.core.text import clean, one_line, shorten
 from harness.research.figures import FIGURES, Figure, figures_of
 from harness.research.gathering import GatheredSource
@@ -214,8 +215,8 @@ class Report(Struct, frozen=True):
         return found
 
     def heading(self, name: str) -> str:
-        """Return the heading that the section `name` is shown under."""
-        return self.headings.get(name) or heading_in(self.language, name)
+        """Return the heading that the section `name` is shown under: a sub-question as it was asked."""
+        return self.headings.get(name) or as_asked(heading_in(self.language, name), self.title)
 
     def source_of(self, number: int) -> CitedSource:
         """Return a cited source by its number, an empty one if there is none."""

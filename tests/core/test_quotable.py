@@ -31,6 +31,8 @@ from harness.core.quotable import is_aside, is_quotable
         "Prices of houses have risen for ten years.",
         "Additional details may change the price of the house.",
         "Visit the museum early, because it is crowded after ten.",
+        "It is a question of time until the roof turns green.",
+        "The answer is simple: the core changes its length.",
         "Books, films and digital licences cost 610,000 crowns.",
         "诺维克市在2020年有48,200名居民。",
         "図書館は月曜日に閉まっています。",
@@ -67,6 +69,9 @@ def test_a_whole_sentence(sentence: str) -> None:
         "Technical data of the Orlin Cargo: maximum load, weight, battery, motor, dimensions.",
         "The normal route to the top from the hut: time, difficulty, equipment.",
         "What I learned from eight months of worms on a balcony.",
+        "Call us if you hear crackling, banging or a hum.", "Please contact us about a price for your roof.",
+        "It is a question many people ask themselves.", "You are not alone with a cold radiator.",
+        "You may wonder why copper roofs turn green.", "The answer is surprisingly simple and may delight you.",
         "Scroll down to find out what happens next.", "Thanks to 41 people who tested this recipe.",
         ">>> print the value of this expression.", "x = {a: 1, b: 2}[c] + (d * e) / (f - g) ** 2.",
     ],
@@ -95,8 +100,15 @@ def test_any_text_is_one_or_the_other(text: str) -> None:
         ("图书馆什么时候关门？", "图书馆的开放时间", True),
         ("متى تغلق المكتبة أبوابها يوم الاثنين؟", "ساعات عمل المكتبة", True),
         ("The limit is ten guests for each ticket.", "How many guests may come?", False),
+        ("Some people believe that electrons hum.", "What causes the hum of transformers?", True),
+        ("Others think it is the cooling fan.", "What causes the hum of transformers?", True),
+        ("Many still claim that it is the fan.", "What causes the hum of transformers?", True),
+        ("Some people believe that electrons hum.", "What do people believe about the hum?", False),
+        ("Some experts believe that the core hums.", "What causes the hum of transformers?", False),
+        ("Many people live beside transformers.", "What causes the hum of transformers?", False),
+        ("Some say so.", "Which myths are there?", False),
     ],
 )
 def test_an_aside_is_not_about_the_question(sentence: str, question: str, *, aside: bool) -> None:
-    """Notes on versions count only for questions about them."""
+    """Notes on versions count only for questions about them, what some people believe only for those about beliefs."""
     assert is_aside(sentence, question) is aside

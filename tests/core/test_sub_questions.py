@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.core.keys import MAX_QUERY_CHARS
-from harness.core.sub_questions import MOST, sub_questions
+from harness.core.sub_questions import MOST, as_asked, sub_questions
 
 PROPERTY = settings(deadline=None, max_examples=60)
 SECONDS = 10.0
@@ -55,8 +55,23 @@ def test_complete_parts_are_kept_as_they_are(question: str, parts: tuple[str, ..
     ],
 )
 def test_a_part_without_its_subject_names_that_of_the_first(question: str, last: str) -> None:
-    """For a pronoun, or a part of less than two content words; in brackets."""
-    assert [part.casefold() for part in sub_questions(question)][1:] == [last.casefold()]
+    """For a pronoun, or a part of less than two content words; in brackets, which its heading leaves out."""
+    first, found = sub_questions(question)
+    assert found.casefold() == last.casefold()
+    assert as_asked(found, question) == f"{found[: found.rindex(' (')]}?"
+    assert as_asked(first, question) == first
+
+
+def test_only_brackets_that_were_added_are_left_out() -> None:
+    """Those of the question stay, and those of any other text."""
+    asked = "What is Mercury (the planet), and how hot is it?"
+    assert sub_questions(asked) == ("What is Mercury (the planet)?", "How hot is it (Mercury (the planet))?")
+    assert [as_asked(each, asked) for each in sub_questions(asked)] == [
+        "What is Mercury (the planet)?",
+        "How hot is it?",
+    ]
+    for other in ("Key points", "How hot (in °C)?", "", "?", " (Mercury)?"):
+        assert as_asked(other, asked) == other
 
 
 def test_three_parts_each_name_the_subject() -> None:

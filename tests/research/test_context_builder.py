@@ -344,6 +344,19 @@ def test_a_sentence_of_someone_with_the_same_question_is_not_quoted() -> None:
     assert [sentence for each in found for sentence in each.sentences] == [cause]
 
 
+@pytest.mark.parametrize(("end", "quoted"), [("Can I freeze boiled eggs?", False), ("So I freeze boiled eggs.", True)])
+def test_why_a_writer_asks_is_not_quoted(end: str, quoted: bool) -> None:
+    """Sentences about the writer in a paragraph that ends with a question; other ones answer."""
+    why, answer = "I boiled thirty eggs for our garden party.", "Boiled eggs turn into rubber if you freeze them."
+    held = chunk_set(MemoryStore(), WordEmbedder())
+    held.question = "Can you freeze boiled eggs?"
+    text = f"{why} {end}\n\n{answer}"
+    found = find_evidence([GatheredSource("https://example.org/1", "", (text,))], held, WritingSettings())
+    said = {sentence for each in found for sentence in each.sentences}
+    assert answer in said
+    assert (why in said) is quoted
+
+
 def test_weights_decide_how_much_is_read_and_left_out() -> None:
     """Weights of the rules: sentences read, least probability to help, cosine of a repetition."""
     one = GatheredSource("https://example.org/1", "", (APPLES,))
