@@ -106,7 +106,7 @@ _HEARSAY = re.compile(
     r" (?:(?:also|even|still|wrongly|mistakenly) )?(?:believe|think|suspect|assume|imagine|swear|say|claim)\b",
     re.IGNORECASE,
 )
-"""What people believe who are not named."""
+"""Beliefs of people who are not named."""
 _ABOUT_BELIEFS = frozenset(
     """
     people users others believe believed believes belief beliefs think thinks thought say says said claim claims claimed

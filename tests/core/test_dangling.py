@@ -15,7 +15,8 @@ from harness.core.dangling import needs_previous, needs_time
         "When they meet, both stop.", "If it is full, writes wait.", "Otherwise the value is returned.",
         "Its capital is Lima.", "For example, a list can change.", "Names in this category are mangled.",
         "Failing to do so raises an error.", "Called to create an instance.", "If present, it is passed on.",
-        "One of these methods is enough.",
+        "One of these methods is enough.", "When the end of this block is reached, execution goes on.",
+        "The second argument of these calls is a name.", "If any item in this list is missing, the call fails.",
     ],
 )  # fmt: skip
 def test_a_sentence_that_points_back(sentence: str) -> None:
@@ -31,7 +32,9 @@ def test_a_sentence_that_points_back(sentence: str) -> None:
         "Iteration stops at the end.", "Thistles grow here.", "When a call fails, it is tried again.",
         "It is also possible to nest functions.", "It is unusual for both kinds to be used.",
         "It should be noted that jumps are rare.", "This study shows that tea helps.",
-        "The aim of this study was to test tea.", "If possible, close the window.", "Returns are free for a month.",
+        "The aim of this study was to test tea.", "The main part of this guide is short.",
+        "The sale of this year was good.",
+ "If possible, close the window.", "Returns are free for a month.",
     ],
 )  # fmt: skip
 def test_a_sentence_that_stands_alone(sentence: str) -> None:

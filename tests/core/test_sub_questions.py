@@ -63,7 +63,7 @@ def test_a_part_without_its_subject_names_that_of_the_first(question: str, last:
 
 
 def test_only_brackets_that_were_added_are_left_out() -> None:
-    """Those of the question stay, and those of any other text."""
+    """Brackets of the question stay, and those of any other text."""
     asked = "What is Mercury (the planet), and how hot is it?"
     assert sub_questions(asked) == ("What is Mercury (the planet)?", "How hot is it (Mercury (the planet))?")
     assert [as_asked(each, asked) for each in sub_questions(asked)] == [
