@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from harness.research.gathering import Search
+from harness.research.planner import FURTHER
 from harness.research.report import DISAGREEMENTS
 
 Stage: TypeAlias = Literal["plan", "queries", "results", "pages", "chunks", "context", "prompt", "report"]
@@ -85,8 +86,11 @@ class Outcome(Struct, frozen=True):
 
     @property
     def sections(self) -> tuple[str, ...]:
-        """The report's sections, in order, without the statements that disagree, which follow every report."""
-        return tuple(dict.fromkeys(each.section for each in self.citations if each.section != DISAGREEMENTS))
+        """The report's sections, in order, without those that may follow any report: the statements that disagree, and
+        further passages.
+        """
+        aside = (DISAGREEMENTS, FURTHER)
+        return tuple(dict.fromkeys(each.section for each in self.citations if each.section not in aside))
 
     @property
     def text(self) -> str:

@@ -16,7 +16,9 @@ _ASIDE = re.compile(
     r"|(?:changed|new|added|deprecated|removed) (?:in|since)(?: \w+)? [\d.]|historically\b|originally\b|previously\b"
     r"|in (?:earlier|older|previous|former) (?:versions?|releases?|editions?|times)\b"
     r"|unlike\b|except (?:for|where|when|in)\b|apart from\b|aside from\b|with the exception of\b"
-    r"|(?:even|similarly|likewise|incidentally|by the way)\b|(?:my|mine|i|i[’']m|i[’']ve) \w)",
+    r"|(?:please note|(?:keep|bear) in mind|be aware)\b"
+    r"|it (?:is|should be) (?:also )?(?:\w+ )?(?:to note|noting|noted)\b"
+    r"|(?:even|similarly|likewise|incidentally|by the way|in addition)\b|(?:my|mine|i|i[’']m|i[’']ve) \w)",
     re.IGNORECASE,
 )
 _ANNOUNCES = re.compile(

@@ -136,11 +136,15 @@ def _adds(first: Evidence, found: Evidence, share: float) -> bool:
     return found.relevance is None or found.relevance >= share * (first.relevance or 0.0)
 
 
-def _in_wanted(plan: Plan, evidence: Sequence[Evidence], weights: Weights) -> dict[str, list[Evidence]]:
+def _in_wanted(plan: Plan, excerpts: Sequence[Evidence], weights: Weights) -> dict[str, list[Evidence]]:
     """Put the best excerpts first and the others in `plan.wanted` sections: one for each sub-question, or else for each
     source, under its title. Surplus ones share the last section; if there are too few, trailing excerpts get their own.
+    Those that more likely do not help come last, unless a section would be empty.
     """
     wanted = plan.wanted or 1
+    likely, further = _split(plan, excerpts[1:], weights.further_below)
+    further = further[max(0, wanted - 1 - len(likely)) :]
+    evidence = [found for found in excerpts if not any(found is each for each in further)]
     most = weights.answer_excerpts
     answering = max(1, min(most, len(evidence) - wanted + 1)) if wanted > 1 else len(evidence)
     asked = dict(_questions(plan, evidence)) if plan.parts else {}
@@ -163,7 +167,7 @@ def _in_wanted(plan: Plan, evidence: Sequence[Evidence], weights: Weights) -> di
         while name in placed or name in (KEY_POINTS, DISAGREEMENTS, FURTHER):
             name, number = f"{title} ({number})", number + 1
         placed[name] = _in_order(part)
-    return placed
+    return placed | ({FURTHER: further} if further else {})
 
 
 def _in_order(evidence: Sequence[Evidence]) -> list[Evidence]:

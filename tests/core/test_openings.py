@@ -12,7 +12,8 @@ from harness.core.openings import ASIDE, DEFINES, is_announcement, opening_facto
         "(Others are fine, too.)",
         "Changed in version 3.8: The syntax is new.", "Unlike lists, tuples are fixed.", "Previously it had no name.",
         "The following methods can be defined.", "It is called again.", "For example, 1 is an integer.",
-        "My list was empty.", "I never use lists.", "I’ve used lists.",
+        "It is also important to note that sets differ.", "It should be noted that sets differ.",
+        "Keep in mind that lists grow.", "My list was empty.", "I never use lists.", "I’ve used lists.",
     ],
 )  # fmt: skip
 def test_what_should_not_open_an_answer(sentence: str) -> None:

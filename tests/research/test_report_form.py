@@ -217,6 +217,21 @@ def test_wanted_sections_are_about_the_sub_questions() -> None:
     assert list(sections(2)) == [ANSWER, DETAILS]
 
 
+def test_wanted_sections_are_filled_before_excerpts_come_last() -> None:
+    """Those that more likely do not help come last, but for one that a section needs."""
+    found = [excerpt(f"S{n}.", source=n, helps=helps) for n, helps in enumerate([0.4, 0.3, 0.9, 0.2])]
+
+    def sections(wanted: int) -> list[str]:
+        return list(shape(write_report(replace(ONE, wanted=wanted), found)))
+
+    assert [sections(wanted) for wanted in (1, 2, 3, 4)] == [
+        [ANSWER, FURTHER],
+        [ANSWER, "Source 2", FURTHER],
+        [ANSWER, "Source 1", "Source 2", FURTHER],
+        [ANSWER, "Source 1", "Source 2", "Source 3"],
+    ]
+
+
 def test_no_evidence_is_an_empty_report() -> None:
     """It has no section and no source, and can still be written."""
     report = write_report(ONE, [])
