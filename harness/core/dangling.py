@@ -44,8 +44,8 @@ _BACK = re.compile(
     r"(?:for (?:example|instance)|in (?:contrast|other words|this way|that way)|the (?:latter|former|above)|see above"
     r"|if (?:so|not|present|given|defined|true|false|omitted|specified|set|none|any|supplied|absent|provided)(?=,)"
     r"|(?:each|one|both|some|most|many|all|none|any|two|three) of (?:these|those|them)"
-    r"|(?:(?:when|if|once|after|before|until|while|because|since|although|though|in|on|at|for|by) )?"
-    r"(?:(?:the|an?|any|no|each|every) (?:[\w-]+ )?)?\w+ (?:in|of|with|for|at|on|to) (?:this|these|those|such) "
+    r"|(?:(?:when|if|once|after|before|until|while|because|since|although|though|in|on|at|for|by) "
+    r"(?:the|an?|any|no|each|every) (?:[\w-]+ )?)?\w+ (?:in|of|with|for|at|on|to) (?:this|these|those|such) "
     r"(?!study|paper|article|review|report|trial|survey|analysis|page|site|guide|book|manual|tutorial|year|month|week)"
     r"|(?:\w+ ){0,2}do(?:ing)? so|(?:called|invoked) (?:to|by|when|if|for|as|at|in|after|before|with)"
     r"|returns (?:an?|the|true|false|none|whether|all))\b",

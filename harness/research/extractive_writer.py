@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from harness.core.citations import is_quoted_in
+from harness.core.dangling import needs_previous
 from harness.core.definitions import asks_what, defines
 from harness.core.question_language import question_language
 from harness.core.rules import RuleName
@@ -109,11 +110,18 @@ def _by_question(
 
 
 def _split(plan: Plan, rest: Sequence[Evidence], least: float) -> tuple[list[Evidence], list[Evidence]]:
-    """Return the excerpts that help at least so likely, or were not read, and the others; the best one about each part
-    of a compound question is not among these.
+    """Return the excerpts that help at least so likely, whose passages lack nothing that the question names, and that
+    can be understood alone; and the others, but none that was not read, nor the best one about each part of a compound
+    question.
     """
     first = {found.part: found for found in reversed(rest)} if plan.parts else {}
-    likely = [found for found in rest if found.helps is None or found.helps >= least or found is first.get(found.part)]
+
+    def is_likely(found: Evidence) -> bool:
+        if found.helps is None or found is first.get(found.part):
+            return True
+        return found.helps >= least and not (found.lacks or needs_previous(found.sentences[0]))
+
+    likely = [found for found in rest if is_likely(found)]
     return likely, [found for found in rest if not any(found is each for each in likely)]
 
 

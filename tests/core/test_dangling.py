@@ -16,7 +16,7 @@ from harness.core.dangling import needs_previous, needs_time
         "Its capital is Lima.", "For example, a list can change.", "Names in this category are mangled.",
         "Failing to do so raises an error.", "Called to create an instance.", "If present, it is passed on.",
         "One of these methods is enough.", "When the end of this block is reached, execution goes on.",
-        "The second argument of these calls is a name.", "If any item in this list is missing, the call fails.",
+        "If any item in this list is missing, the call fails.",
     ],
 )  # fmt: skip
 def test_a_sentence_that_points_back(sentence: str) -> None:
@@ -32,7 +32,7 @@ def test_a_sentence_that_points_back(sentence: str) -> None:
         "Iteration stops at the end.", "Thistles grow here.", "When a call fails, it is tried again.",
         "It is also possible to nest functions.", "It is unusual for both kinds to be used.",
         "It should be noted that jumps are rare.", "This study shows that tea helps.",
-        "The aim of this study was to test tea.", "The main part of this guide is short.",
+        "The aim of this study was to test tea.", "When the end of this year came, it closed.",
         "The sale of this year was good.",
  "If possible, close the window.", "Returns are free for a month.",
     ],

@@ -123,6 +123,14 @@ def test_excerpts_that_more_likely_do_not_help_come_last() -> None:
     assert FURTHER not in shape(write_report(ONE, found, {"weights": "further_below: 0.1"}))
 
 
+def test_what_is_no_answer_alone_comes_last() -> None:
+    """However likely it helps: it needs the sentence before it, or its passage lacks a year of the question."""
+    found = [excerpt(text, source=n, relevance=1 - n, helps=0.9) for n, text in enumerate(["A.", "It is so.", "B."])]
+    found.append(excerpt("C.", source=4, relevance=0, helps=0.9, lacks=("2020",)))
+    sections = shape(write_report(ONE, found))
+    assert sections == {ANSWER: [["A."]], KEY_POINTS: [["B."]], FURTHER: [["It is so."], ["C."]]}
+
+
 def test_every_sub_question_keeps_its_best_excerpt_in_its_section() -> None:
     """However little it helps; its other ones come last."""
     found = [excerpt(f"P{n}.", source=n, part=n % 2, relevance=0.1, helps=0.3) for n in range(6)]
@@ -218,7 +226,7 @@ def test_wanted_sections_are_about_the_sub_questions() -> None:
 
 
 def test_wanted_sections_are_filled_before_excerpts_come_last() -> None:
-    """Those that more likely do not help come last, but for one that a section needs."""
+    """Excerpts that more likely do not help come last, but for one that a section needs."""
     found = [excerpt(f"S{n}.", source=n, helps=helps) for n, helps in enumerate([0.4, 0.3, 0.9, 0.2])]
 
     def sections(wanted: int) -> list[str]:
