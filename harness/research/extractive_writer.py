@@ -1,6 +1,6 @@
 """Extractive writer: a report in which every sentence is quoted from a numbered source."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -168,14 +168,22 @@ def _in_wanted(plan: Plan, excerpts: Sequence[Evidence], weights: Weights) -> di
         parts[max(0, wanted - 2) :] = [[found for part in parts[max(0, wanted - 2) :] for found in part]]
     placed = {plan.sections[0]: list(evidence[:answering])}
     for part in parts:
-        title = part[0].source.title if len({found.source.url for found in part}) == 1 else DETAILS
-        if len({found.part for found in part}) == 1 and asked.get(part[0].part, title) not in placed:
-            title = asked.get(part[0].part, title)
+        title = _title(part, asked, placed)
         name, number = title, 2
         while name in placed or name in (KEY_POINTS, DISAGREEMENTS, FURTHER):
             name, number = f"{title} ({number})", number + 1
         placed[name] = _in_order(part)
     return placed | ({FURTHER: further} if further else {})
+
+
+def _title(held: Sequence[Evidence], asked: Mapping[int, str], taken: Container[str]) -> str:
+    """Return the heading of a section: the sub-question that all its excerpts are about, if it is not `taken`, or the
+    title of their source.
+    """
+    question = asked.get(held[0].part, "") if len({found.part for found in held}) == 1 else ""
+    if question and question not in taken:
+        return question
+    return held[0].source.title if len({found.source.url for found in held}) == 1 else DETAILS
 
 
 def _in_order(evidence: Sequence[Evidence]) -> list[Evidence]:
