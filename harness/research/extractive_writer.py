@@ -83,9 +83,8 @@ def _by_question(
     """
     answer = [_first(excerpts, part, question) for part, question in _questions(plan, excerpts)]
     rest = [found for found in excerpts if not any(found is first for first in answer)]
-    least = weights.answer_share
     room = ANSWER_SENTENCES - sum(len(found.sentences) for found in answer)
-    while rest and len(rest[0].sentences) <= room and _adds(answer[0], rest[0], least):
+    while rest and len(rest[0].sentences) <= room and _adds(answer[0], rest[0], weights):
         room -= len(rest[0].sentences)
         answer.append(rest.pop(0))
     compared = {sentence for found in against for sentence in found.sentences}  # they are shown in the table
@@ -139,9 +138,13 @@ def _first(excerpts: Sequence[Evidence], part: int, question: str) -> Evidence:
     return [*saying, *about][0]
 
 
-def _adds(first: Evidence, found: Evidence, share: float) -> bool:
-    """Return whether an excerpt belongs in the answer: it is about as likely to answer as the first one."""
-    return found.relevance is None or found.relevance >= share * (first.relevance or 0.0)
+def _adds(first: Evidence, found: Evidence, weights: Weights) -> bool:
+    """Return whether an excerpt belongs in the answer: it is no further passage, and about as likely to answer as the
+    first one.
+    """
+    if found.helps is not None and found.helps < weights.further_below:
+        return False
+    return found.relevance is None or found.relevance >= weights.answer_share * (first.relevance or 0.0)
 
 
 def _in_wanted(plan: Plan, excerpts: Sequence[Evidence], weights: Weights) -> dict[str, list[Evidence]]:
