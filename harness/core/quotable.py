@@ -97,10 +97,11 @@ _NOTES_CHANGE = re.compile(
 _ABOUT_CHANGES = frozenset(
     """
     version versions release releases released change changes changed changelog new news newer newest latest added
-    deprecated deprecation removed introduced since before after when still support supports supported history update
+    deprecated deprecation removed introduced since before after still support supports supported history update
     upgrade upgrading migrate migration
     """.split()
 )
+_ASKS_WHEN = re.compile(r"\bwhen (?:did|was|were|has|have)\b", re.IGNORECASE)
 _HEARSAY = re.compile(
     r"\W*(?:others|(?:some|many|most|other|several|a few)(?: (?:people|users|readers|owners|parents|folks))?)"
     r" (?:(?:also|even|still|wrongly|mistakenly) )?(?:believe|think|suspect|assume|imagine|swear|say|claim)\b",
@@ -151,5 +152,6 @@ def is_aside(sentence: str, question: str) -> bool:
         return True
     if _HEARSAY.match(sentence):
         return _ABOUT_BELIEFS.isdisjoint(words(question))
-    asked = words(question) if _NOTES_CHANGE.match(sentence) else None
-    return asked is not None and not any(word in _ABOUT_CHANGES or word.isdecimal() for word in asked)
+    if not _NOTES_CHANGE.match(sentence) or _ASKS_WHEN.search(question):
+        return False
+    return not any(word in _ABOUT_CHANGES or word.isdecimal() for word in words(question))

@@ -95,6 +95,8 @@ def test_any_text_is_one_or_the_other(text: str) -> None:
         ("*Deprecated since version 3.12: Use the other call.*", "How do I parse a date?", True),
         ("Changed in version 3.7: Generators end with an error.", "Since which version do generators end so?", False),
         ("Changed in version 3.7: Generators end with an error.", "How do generators end in Python 3.7?", False),
+        ("Changed in version 3.7: Generators end with an error.", "When does a generator end?", True),
+        ("Changed in version 3.7: Generators end with an error.", "When did generators begin to end so?", False),
         ("New in town is the museum of glass and its garden.", "Which museums are there?", False),
         ("Is there a limit to the number of guests?", "How many guests may come?", True),
         ("图书馆什么时候关门？", "图书馆的开放时间", True),
