@@ -109,19 +109,21 @@ def _by_question(
 
 
 def _split(plan: Plan, rest: Sequence[Evidence], least: float) -> tuple[list[Evidence], list[Evidence]]:
-    """Return the excerpts that help at least so likely, whose passages lack nothing that the question names, and that
-    can be understood alone; and the others, but none that was not read, nor the best one about each part of a compound
-    question.
+    """Return the excerpts for the sections and the further passages. The best excerpt about each part of a compound
+    question is for its section.
     """
     first = {found.part: found for found in reversed(rest)} if plan.parts else {}
+    further = [found for found in rest if _is_further(found, least) and found is not first.get(found.part)]
+    return [found for found in rest if not any(found is each for each in further)], further
 
-    def is_likely(found: Evidence) -> bool:
-        if found.helps is None or found is first.get(found.part):
-            return True
-        return found.helps >= least and not (found.lacks or needs_previous(found.sentences[0]))
 
-    likely = [found for found in rest if is_likely(found)]
-    return likely, [found for found in rest if not any(found is each for each in likely)]
+def _is_further(found: Evidence, least: float) -> bool:
+    """Return whether an excerpt belongs to the further passages: it helps less likely than `least`, its passage lacks
+    a year or version of the question, or it needs the sentence before it. One that was not read does not.
+    """
+    if found.helps is None:
+        return False
+    return found.helps < least or bool(found.lacks) or needs_previous(found.sentences[0])
 
 
 def _questions(plan: Plan, excerpts: Sequence[Evidence]) -> list[tuple[int, str]]:
@@ -142,7 +144,7 @@ def _adds(first: Evidence, found: Evidence, weights: Weights) -> bool:
     """Return whether an excerpt belongs in the answer: it is no further passage, and about as likely to answer as the
     first one.
     """
-    if found.helps is not None and found.helps < weights.further_below:
+    if _is_further(found, weights.further_below):
         return False
     return found.relevance is None or found.relevance >= weights.answer_share * (first.relevance or 0.0)
 
