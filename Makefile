@@ -124,7 +124,10 @@ bench: $(VENV)/bench
 bench-scale: $(VENV)/bench
 	$(BIN)/python -m benchmarks.cache --scale $(if $(DATA),--data $(DATA))
 
-# the labelled pairs and the query log that the verifier learns from are not part of the project
+# the labelled pairs and the query log that the verifier learns from are not part of the project; without the two variables,
+# glibc gives the memory of each step back to the system, which takes up to half of the time
+train: export MALLOC_MMAP_MAX_ = 0
+train: export MALLOC_TRIM_THRESHOLD_ = 8000000000
 train: $(if $(DATA),$(VENV)/train)
 	@$(if $(DATA),,echo "error: name your copy of the data: make train DATA=DIR" >&2; exit 2)
 	$(BIN)/python -m training --data "$(DATA)"

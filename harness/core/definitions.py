@@ -4,12 +4,21 @@ import re
 
 from harness.core.text import stems
 
+MAX_READ = 500
+"""Characters of a sentence that are read."""
 _SUBJECT_IS = re.compile(
     r"(?:an? |the |in [^,]{2,60}, (?:an? |the )?)?(?P<subject>[^,.;:()]{2,80}?)(?: \([^()]{1,60}\))?,? "
-    r"(?:(?:is|are|was|were) (?:an?|the|any|one of|defined|called|known as)\b|(?:refers? to|denotes?|stands? for)\b)",
+    r"(?:(?:is|are|was|were) (?:an?|the|any|one of|defined|known as"
+    r"|called(?! (?:again|as|by|for|from|if|in|on|when|with)\b))\b|(?:refers? to|denotes?|stands? for)\b)",
     re.IGNORECASE,
 )
 """The beginning of "A closure is a …", "In Python, a closure (…) is the …", "Jitter refers to …"."""
+_CALLED = re.compile(
+    r".{3,}\b(?:is|are|was|were) (?:also |often |sometimes |usually )?"
+    r"(?:(?:called|termed)|(?:known|referred to) as) (?:an? |the )?(?P<subject>[^,.;:()]{2,60})",
+    re.IGNORECASE | re.DOTALL,
+)
+"""The end of "A function that refers to names around it is called a closure"."""
 _WHAT_IS = re.compile(
     r"what(?: is|['’]s| are| was| were) (?P<thing>[^?.,;:]{1,80}?)"
     r"(?: (?:of|in|for|from|with|on|at|to|by|between|about|under|and|or|that|which|who|when|called)\b|[?.,;:]|$)",
@@ -23,14 +32,29 @@ def asks_what(question: str) -> bool:
     return _WHAT_IS.match(question.strip()) is not None
 
 
+_NOT_WHAT = re.compile(
+    r"what (?:happens|does .+ do)\b"
+    r"|(?:(?:in|at|on|for|by) )?(?:how|why|when|where)\b(?!.*\b(?:defined|called|named|mean|stands? for|refer to)\W*$)",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def asks_other(question: str) -> bool:
+    """Return whether an English question asks for something else than a definition: how, why, when, where, what
+    happens. Never raises.
+    """
+    return _NOT_WHAT.match(question.strip()) is not None
+
+
 def defines(sentence: str, question: str) -> bool:
     """Return whether an English sentence defines a thing that the question names. If the question asks for a
     definition, it must be that one: for "What is the load of the bike?" of the load, not of the bike. Never raises.
     """
-    found = _SUBJECT_IS.match(sentence.strip())
-    subject = stems(found["subject"]) if found else set()
-    if not subject or not subject <= stems(question):
-        return False
     asked = _WHAT_IS.match(question.strip())
-    thing = stems(asked["thing"]) if asked else subject
-    return subject <= thing or (bool(thing) and thing <= subject)
+    for form in (_SUBJECT_IS, _CALLED):
+        found = form.match(sentence.strip()[:MAX_READ])
+        subject = stems(found["subject"]) if found else set()
+        thing = stems(asked["thing"]) if asked else subject
+        if subject and subject <= stems(question) and (subject <= thing or (bool(thing) and thing <= subject)):
+            return True
+    return False

@@ -12,7 +12,12 @@ _UNSURE = 0.002
 """Least doubt about what the reader says."""
 
 
-def helpfulness(answers: float, rank: int, *, has_rarest: bool, of_chunk: float = MIDDLE) -> float:
+def mean_odds(one: float, other: float) -> float:
+    """Return the probability (0..1) whose log-odds are the mean of those of two readings of one text."""
+    return sigmoid((log_odds(one, _UNSURE) + log_odds(other, _UNSURE)) / 2)
+
+
+def helpfulness(answers: float, rank: int, *, has_rarest: bool, of_chunk: float) -> float:
     """Return how likely (0..1) an excerpt helps that answers with probability `answers` (0..1), has a rank (1 is the
     best), and is in a chunk with the cosine similarity `of_chunk` to the question.
 

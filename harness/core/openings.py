@@ -4,12 +4,17 @@ import re
 
 from harness.core.answer_kinds import lacks_kind
 from harness.core.dangling import needs_previous
-from harness.core.definitions import asks_what, defines
+from harness.core.definitions import asks_other, asks_what, defines
 
-ASIDE, DEFINES = 0.7, 1.3
+ASIDE, DEFINES, NAMED = 0.7, 1.3, 1.1
 """Factors of the merit of a sentence that would open an answer: of one that adds to an answer, points back, or lacks
-the number, time or name that is asked for; and of a definition, where the question asks for one.
+the number, time or name that is asked for, and of a definition that is not; of a definition that is asked for; and of
+any sentence of a page whose title the question names.
 """
+MIN_NAMED = 2
+"""Least words of such a title: a single one names too much."""
+_TITLE_PARTS = re.compile(r"\s+[-–—|·:]\s+|:\s+")
+_ARTICLES = frozenset({"a", "an", "the"})
 
 _ASIDE = re.compile(
     r"\W*(?:(?:\w+ )?implementation detail\b|(?:\w+[’']s |side )?note\b(?! (?:is|was|of)\b)|n\.?b\.|warning\b|caution\b"
@@ -21,6 +26,12 @@ _ASIDE = re.compile(
     r"|(?:even|similarly|likewise|incidentally|by the way|in addition)\b|(?:my|mine|i|i[’']m|i[’']ve) \w)",
     re.IGNORECASE,
 )
+_SAYS_ERROR = re.compile(
+    r"\W*it is (?:also )?an? \W?\w*(?:error|exception|mistake)\W? (?:to|for|if|when)\b", re.IGNORECASE
+)
+_ASKS_ERROR = re.compile(
+    r"error|exception|\b(?:mistakes?|wrong|allow\w*|legal|(?:in)?valid|possible|may|can|must)\b", re.IGNORECASE
+)
 _ANNOUNCES = re.compile(
     r"(?:the|these) following (?!day|night|week|month|year|decade|centur|morning|evening|season|spring|summer)[^:]*$"
     r"|.*(?:\bas follows|\bthe following|\b(?:shown|listed|given|described|steps|rules|examples?|list|table) below)\.?$"
@@ -29,11 +40,14 @@ _ANNOUNCES = re.compile(
 )
 
 
-def is_aside(sentence: str) -> bool:
-    """Return whether an English sentence is a note, an exception, a comparison with something else, a remark about
-    earlier times or of the writer's own experience, or in brackets: it adds to an answer. Never raises.
+def is_aside(sentence: str, question: str) -> bool:
+    """Return whether an English sentence adds to an answer: a note, an exception, a comparison with something else, a
+    remark about earlier times or of the writer's own experience, what is in brackets, or what is an error, where the
+    question does not ask for that. Never raises.
     """
-    return sentence.startswith("(") or _ASIDE.match(sentence[:200]) is not None
+    if sentence.startswith("(") or _ASIDE.match(sentence[:200]):
+        return True
+    return _SAYS_ERROR.match(sentence[:200]) is not None and not _ASKS_ERROR.search(question)
 
 
 def is_announcement(sentence: str) -> bool:
@@ -43,8 +57,27 @@ def is_announcement(sentence: str) -> bool:
     return _ANNOUNCES.match(sentence) is not None
 
 
-def opening_factor(sentence: str, question: str) -> float:
-    """Return the factor of the merit of a sentence as the first one of an answer; 1 for most. Never raises."""
-    if is_aside(sentence) or is_announcement(sentence) or needs_previous(sentence) or lacks_kind(sentence, question):
-        return ASIDE
-    return DEFINES if asks_what(question) and defines(sentence, question) else 1.0
+def names_title(question: str, title: str) -> bool:
+    """Return whether a question has the words of a page's title, or of a part of it ("Halden Bridge - Encyclopedia"),
+    next to each other. Never raises.
+    """
+    asked = f" {' '.join(_words(question))} "
+    parts = (_words(part) for part in _TITLE_PARTS.split(title))
+    return any(len(words) >= MIN_NAMED and f" {' '.join(words)} " in asked for words in parts)
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in re.findall(r"\w+", text.casefold()) if word not in _ARTICLES]
+
+
+def opening_factor(sentence: str, question: str, title: str = "") -> float:
+    """Return the factor of the merit of a sentence, on a page with this title, as the first one of an answer; 1 for
+    most. Never raises.
+    """
+    of_title = NAMED if names_title(question, title) else 1.0
+    adds = is_aside(sentence, question) or is_announcement(sentence)
+    if adds or needs_previous(sentence) or lacks_kind(sentence, question):
+        return of_title * ASIDE
+    if not defines(sentence, question):
+        return of_title
+    return of_title * (DEFINES if asks_what(question) else ASIDE if asks_other(question) else 1.0)

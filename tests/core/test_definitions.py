@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.core.definitions import asks_what, defines
+from harness.core.definitions import asks_other, asks_what, defines
 
 QUESTION = "How does a circuit breaker protect a service from retries?"
 
@@ -52,6 +52,11 @@ def test_other_sentences_define_nothing(sentence: str) -> None:
         ("What is the difference between a list and a tuple?", "A tuple is a sequence.", False),
         ("What is the Bank of America?", "Bank of America is a bank.", True),
         ("How does a breaker work?", "A breaker is a switch.", True),
+        ("What is a closure?", "A function that keeps its variables is called a *closure*.", True),
+        ("What is a closure?", "Such a function is also known as a closure.", True),
+        ("What is a closure?", "It is called again and again.", False),
+        ("What is a closure?", "Closures are called by their makers.", False),
+        ("What is a closure?", "A function that is passed on is called a callback.", False),
     ],
 )
 def test_a_question_what_something_is_asks_for_that_thing(question: str, sentence: str, expected: bool) -> None:
@@ -64,3 +69,18 @@ def test_questions_what_something_is() -> None:
     assert [asks_what(each) for each in ("What is a list?", "what are lists?", "How is a list?", "What happens?")] == [
         True, True, False, False,
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("question", "other"),
+    [
+        ("How does a breaker work?", True), ("why do breakers open", True), ("When was the bridge opened?", True),
+        ("In which order are they called, and how?", False), ("What happens when a generator is called?", True),
+        ("What does del do to a name?", True), ("On whom does it depend?", False), ("What is a breaker?", False),
+        ("How is a breaker defined?", False), ("What does HTTP refer to?", False), ("circuit breaker", False),
+        ("Who was Ada Lovelace?", False), ("Is a tuple a sequence?", False), ("", False),
+    ],
+)  # fmt: skip
+def test_questions_for_something_else_than_a_definition(question: str, other: bool) -> None:
+    """How, why, when, where, what happens; not those that a definition may answer."""
+    assert asks_other(question) is other

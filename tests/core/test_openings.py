@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.core.openings import ASIDE, DEFINES, is_announcement, opening_factor
+from harness.core.openings import ASIDE, DEFINES, NAMED, is_announcement, names_title, opening_factor
 
 
 @pytest.mark.parametrize(
@@ -14,6 +14,7 @@ from harness.core.openings import ASIDE, DEFINES, is_announcement, opening_facto
         "The following methods can be defined.", "It is called again.", "For example, 1 is an integer.",
         "It is also important to note that sets differ.", "It should be noted that sets differ.",
         "Keep in mind that lists grow.", "My list was empty.", "I never use lists.", "I’ve used lists.",
+        'It is a "TypeError" to sort a list of both.', "It is an error if the list is empty.",
     ],
 )  # fmt: skip
 def test_what_should_not_open_an_answer(sentence: str) -> None:
@@ -32,6 +33,39 @@ def test_what_should_not_open_an_answer(sentence: str) -> None:
 def test_what_may_open_an_answer(sentence: str, factor: float) -> None:
     """A definition of the subject comes first."""
     assert opening_factor(sentence, "What is a list?") == factor
+
+
+def test_a_definition_that_is_not_asked_for_does_not_open_an_answer() -> None:
+    """A definition of a generator does not say what happens when it is called."""
+    sentence = "A function that yields is called a generator."
+    assert opening_factor(sentence, "What happens when a generator returns?") == ASIDE
+    assert opening_factor(sentence, "What is a generator?") == DEFINES
+    assert opening_factor(sentence, "generator function") == 1.0
+
+
+def test_a_page_that_the_question_names_comes_first() -> None:
+    """Its sentences rather than those of another page."""
+    sentence, question = "It was opened in 1932, after four years.", "When did the Halden Bridge open?"
+    named, other = (opening_factor(sentence, question, title) for title in ("Halden Bridge - Notes", "Bridges"))
+    assert named == NAMED * other
+
+
+@pytest.mark.parametrize(
+    ("title", "named"),
+    [
+        ("The Halden Bridge", True), ("Halden Bridge | Visit Halden", True), ("Travel: Halden Bridge", True),
+        ("Halden", False), ("Bridge of Halden", False), ("Halden Bridge tickets", False), ("", False), ("- | -", False),
+    ],
+)  # fmt: skip
+def test_titles_that_a_question_names(title: str, named: bool) -> None:
+    """With all words of a part of the title, at least two, in their order."""
+    assert names_title("When did the Halden bridge open?", title) is named
+
+
+@pytest.mark.parametrize("question", ["Can a list of both be sorted?", "Which exception does sort raise?"])
+def test_an_error_that_is_asked_for_may_open_an_answer(question: str) -> None:
+    """It is the answer."""
+    assert opening_factor('It is a "TypeError" to sort a list of both.', question) == 1.0
 
 
 @pytest.mark.parametrize(

@@ -358,8 +358,8 @@ def test_why_a_writer_asks_is_not_quoted(end: str, quoted: bool) -> None:
 
 
 def test_weights_decide_how_much_is_read_and_left_out() -> None:
-    """Weights of the rules: sentences read, least probability to help, cosine of a repetition."""
-    one = GatheredSource("https://example.org/1", "", (APPLES,))
+    """Weights of the rules: sentences read after their title, least probability to help, cosine of a repetition."""
+    one = GatheredSource("https://example.org/1", "Client", (APPLES,))
     held = chunk_set(MemoryStore(), WordEmbedder())
     held.question = "backoff retries"
 
@@ -368,7 +368,8 @@ def test_weights_decide_how_much_is_read_and_left_out() -> None:
         lines = {"helpful": 0.0} | weights
         rules: dict[RuleName, str] = {"weights": "\n".join(f"{name}: {value}" for name, value in lines.items())}
         chosen = find_evidence([one], held, WritingSettings(rules=rules), reader)
-        return len(reader.read), [sentence for each in chosen for sentence in each.sentences]
+        read = sum(text.startswith("Client: ") for text in reader.read)
+        return read, [sentence for each in chosen for sentence in each.sentences]
 
     read, sentences = found()
     assert (read, len(sentences)) == (4, 3)
@@ -423,6 +424,29 @@ class DoublingReader(WordReader):
         """See `Reader.answers`."""
         self.read += texts
         return [0.99 if "doubles" in text else 0.01 for text in texts]
+
+
+class PageReader(WordReader):
+    """A reader for which every sentence of a page answers as well as its title, unless it is read alone."""
+
+    def answers(self, question: str, texts: Sequence[str]) -> list[float]:
+        """See `Reader.answers`."""
+        self.read += texts
+        return [0.9 if text.startswith("Client: ") else 0.99 if "doubles" in text else 0.01 for text in texts]
+
+
+@pytest.mark.parametrize("question", ["how does the client wait", "wie lange wartet der Client"])
+def test_what_opens_an_answer_is_read_alone_as_well(question: str) -> None:
+    """Without the title, which lends its words to every sentence of a page. The reader reads English."""
+    waits, written = "The client doubles the wait between tries.", "The client has the wait of old programs."
+    one = GatheredSource("https://example.org/1", "Client", (f"{written} Nothing else is known. {waits}",))
+    held = chunk_set(MemoryStore(), WordEmbedder())
+    held.question = question
+    reader = PageReader()
+    [first, *_] = find_evidence([one], held, WritingSettings(), reader)
+    alone = [text for text in reader.read if not text.startswith("Client: ")]
+    english = question.startswith("how")
+    assert (first.sentences[0] == waits, waits in alone, bool(alone)) == (english, english, english)
 
 
 def test_a_sentence_that_points_back_brings_the_one_before_it() -> None:
