@@ -25,18 +25,17 @@ _WHAT_IS = re.compile(
     re.IGNORECASE,
 )
 """The thing that a question asks about, without what follows its name: "the load" in "What is the load of the …?"."""
-
-
-def asks_what(question: str) -> bool:
-    """Return whether an English question asks for a definition ("What is …"). Never raises."""
-    return _WHAT_IS.match(question.strip()) is not None
-
-
 _NOT_WHAT = re.compile(
     r"what (?:happens|does .+ do)\b"
     r"|(?:(?:in|at|on|for|by) )?(?:how|why|when|where)\b(?!.*\b(?:defined|called|named|mean|stands? for|refer to)\W*$)",
     re.IGNORECASE | re.DOTALL,
 )
+"""A question for a manner, a reason, a time or a place, unless it ends as one for a name does: "How is it called?"."""
+
+
+def asks_what(question: str) -> bool:
+    """Return whether an English question asks for a definition ("What is …"). Never raises."""
+    return _WHAT_IS.match(question.strip()) is not None
 
 
 def asks_other(question: str) -> bool:

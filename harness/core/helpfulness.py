@@ -6,7 +6,7 @@ from harness.core.reading_calibration import log_odds, sigmoid
 
 _OF_ANSWERS, _OF_CHUNK, _OF_RAREST = 0.7, 4.0, 0.85
 """Weights of the log-odds of answering, of the similarity of the chunk, and of the rarest word of the question."""
-MIDDLE = 0.5
+_MIDDLE = 0.5
 """Similarity of a chunk that speaks neither for nor against its excerpts."""
 _UNSURE = 0.002
 """Least doubt about what the reader says."""
@@ -25,5 +25,5 @@ def helpfulness(answers: float, rank: int, *, has_rarest: bool, of_chunk: float)
     those, rounded, with which most of the sentences in reports help, and as many help as before (by cross-validation
     over questions 41 % instead of 37 %).
     """
-    logit = _OF_ANSWERS * log_odds(answers, _UNSURE) + _OF_CHUNK * (of_chunk - MIDDLE) - log(rank)
+    logit = _OF_ANSWERS * log_odds(answers, _UNSURE) + _OF_CHUNK * (of_chunk - _MIDDLE) - log(rank)
     return sigmoid(logit + _OF_RAREST * has_rarest)

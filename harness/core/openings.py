@@ -5,6 +5,7 @@ import re
 from harness.core.answer_kinds import lacks_kind
 from harness.core.dangling import needs_previous
 from harness.core.definitions import asks_other, asks_what, defines
+from harness.core.text import words
 
 ASIDE, DEFINES, NAMED = 0.7, 1.3, 1.1
 """Factors of the merit of a sentence that would open an answer: of one that adds to an answer, points back, or lacks
@@ -63,11 +64,11 @@ def names_title(question: str, title: str) -> bool:
     """
     asked = f" {' '.join(_words(question))} "
     parts = (_words(part) for part in _TITLE_PARTS.split(title))
-    return any(len(words) >= MIN_NAMED and f" {' '.join(words)} " in asked for words in parts)
+    return any(len(part) >= MIN_NAMED and f" {' '.join(part)} " in asked for part in parts)
 
 
 def _words(text: str) -> list[str]:
-    return [word for word in re.findall(r"\w+", text.casefold()) if word not in _ARTICLES]
+    return [word for word in words(text) if word not in _ARTICLES]
 
 
 def opening_factor(sentence: str, question: str, title: str = "") -> float:

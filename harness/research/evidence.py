@@ -16,15 +16,15 @@ from msgspec.structs import replace
 from harness.cache import Cache
 from harness.core.dangling import needs_previous
 from harness.core.disagreement import Said, disagreements
-from harness.core.foreign_text import foreign_language, is_english
-from harness.core.helpfulness import helpfulness, mean_odds
+from harness.core.foreign_text import foreign_language
+from harness.core.helpfulness import helpfulness
 from harness.core.multilingual_vectors import knows
-from harness.core.openings import opening_factor
 from harness.core.question_language import question_language
 from harness.core.rank_fusion import select_diverse
 from harness.core.required_terms import all_numbers
 from harness.errors import ReaderError
 from harness.ports import Reader, Vectors
+from harness.research.answer_opening import about_part, answers_first, merit
 from harness.research.gathering import GatheredSource
 from harness.research.missing_terms import Missing, missing_terms
 from harness.research.quotable_sentences import Sentence, promising_sentences
@@ -39,9 +39,6 @@ MAX_OVERLAP = 0.5
 """Two excerpts are duplicates if they share more than this share of the shorter one's words, the question's words
 aside.
 """
-
-OPENINGS = 5
-"""Excerpts whose first sentences are read again before one of them opens an answer: about 40 ms."""
 
 UNREAD = "%s; until then a research does not check whether its sources answer the question"
 """Warning where the reader does not work."""
@@ -198,7 +195,7 @@ def find_evidence(
     )
     ranked = _in_own_language(ranked, chunk_set.question, lambda each: _is_relevant(each, wanted, least))
     if reader is not None:
-        ranked = _answers_first(ranked, [asked for asked, _ in questions], wanted, writing.reading_weight, reader)
+        ranked = answers_first(ranked, [asked for asked, _ in questions], wanted, writing, reader)
     ranked = [each for each in ranked if each.part in answered and _is_relevant(each, wanted, least)]
     chosen = _choose(ranked, wanted, writing, len(parts))
     by_text = {each.text: vector for each, vector in zip(likely, vectors, strict=True)}
@@ -216,8 +213,8 @@ def _choose(ranked: Sequence[Evidence], wanted: Wording, writing: WritingSetting
         max_overlap=MAX_OVERLAP,
     )
     chosen = list(_helpful(different, wanted, rules_of(writing.rules).weights.helpful))
-    absent = (_about(ranked, part) for part in set(range(parts)) - {found.part for found in chosen})
-    chosen += [max(about, key=lambda each: _merit(each, wanted, writing.reading_weight)) for about in absent if about]
+    absent = (about_part(ranked, part) for part in set(range(parts)) - {found.part for found in chosen})
+    chosen += [max(about, key=lambda each: merit(each, wanted, writing.reading_weight)) for about in absent if about]
     return chosen
 
 
@@ -232,38 +229,6 @@ def _helpful(chosen: Iterable[Evidence], wanted: Wording, least: float) -> Itera
             yield each
         elif helps >= least:
             yield replace(each, helps=round(helps, 4))
-
-
-def _answers_first(
-    ranked: Sequence[Evidence], questions: Sequence[str], wanted: Wording, weight: float, reader: Reader
-) -> list[Evidence]:
-    """Return ranked excerpts with the best opening of the answer to each question first. The rest may be about all that
-    belongs to it.
-    """
-    by_part = (_about(ranked, part) for part in range(len(questions)))
-    firsts = [_opening(about, questions[about[0].part], wanted, weight, reader) for about in by_part if about]
-    return [*firsts, *(each for each in ranked if not any(each is first for first in firsts))]
-
-
-def _opening(about: Sequence[Evidence], question: str, wanted: Wording, weight: float, reader: Reader) -> Evidence:
-    """Return the excerpt that opens the answer to a question best. The first sentences of the best ones are read a
-    second time, without title and heading, whose words count for every sentence below them.
-    """
-
-    def merit(found: Evidence, answers: float) -> float:
-        factor = opening_factor(found.sentences[0], question, found.source.title)
-        return factor * _merit(replace(found, of_part=answers), wanted, weight)
-
-    ordered = sorted(about, key=lambda each: -merit(each, each.of_part))
-    best: dict[str, Evidence] = {}
-    for each in ordered:
-        best.setdefault(each.sentences[0], each)
-    likeliest = list(best.values())[:OPENINGS]
-    if not all(map(is_english, (question, *(each.sentences[0] for each in likeliest)))):
-        return ordered[0]
-    alone = reader.answers(question, [each.sentences[0] for each in likeliest])
-    both = [mean_odds(each.of_part, read) for each, read in zip(likeliest, alone, strict=True)]
-    return max(zip(likeliest, both, strict=True), key=lambda pair: merit(*pair))[0]
 
 
 def _in_own_language(
@@ -281,24 +246,13 @@ def _in_own_language(
     return [each for each in ranked if not (each.source.language and each.part in answered)]
 
 
-def _about(ranked: Sequence[Evidence], part: int) -> list[Evidence]:
-    return [each for each in ranked if each.part == part]
-
-
-def _merit(found: Evidence, wanted: Wording, weight: float) -> float:
-    """Return the merit of an excerpt as the first one about its part of a question."""
-    has_rarest = bool(wanted.rarest & found.stems)
-    helps = helpfulness(found.of_part, 1, has_rarest=has_rarest, of_chunk=found.of_chunk)
-    return weight * helps + (1 - weight) * found.score
-
-
 def _disagreeing(
     ranked: Sequence[Evidence], questions: Sequence[tuple[str, Vectors]], least: float
 ) -> Iterator[Evidence]:
     """Yield the statements of sources that disagree, disagreement after disagreement."""
     number = 0
     for part, (question, _) in enumerate(questions):
-        single = [each for each in _about(ranked, part) if len(each.sentences) == 1]
+        single = [each for each in about_part(ranked, part) if len(each.sentences) == 1]
         answers = [each for each in single if (each.relevance or 0.0) >= least or each.similarity >= MIN_SIMILARITY]
         answers.sort(key=lambda each: (-(each.relevance or 0.0), -each.similarity))
         said = [Said(each.sentences[0], each.source.url, each.source.title) for each in answers]

@@ -14,6 +14,7 @@ from harness.cache import Cache, Policy
 from harness.core.rules import RuleName
 from harness.errors import StoreError
 from harness.models.local.tokenizer import rarity
+from harness.research.answer_opening import answers_first
 from harness.research.context_builder import ShownSource, build_context, cached_context
 from harness.research.evidence import Evidence, _helpful, cached_evidence, find_evidence
 from harness.research.fingerprint import Code
@@ -447,6 +448,20 @@ def test_what_opens_an_answer_is_read_alone_as_well(question: str) -> None:
     alone = [text for text in reader.read if not text.startswith("Client: ")]
     english = question.startswith("how")
     assert (first.sentences[0] == waits, waits in alone, bool(alone)) == (english, english, english)
+
+
+def test_a_passage_that_lacks_the_year_counts_less_in_both_readings() -> None:
+    """A second reading of the sentence alone does not know that."""
+    held = chunk_set(MemoryStore(), WordEmbedder())
+    held.question = "how does the client wait in 2020"
+    (found, *_) = find_evidence([GatheredSource("https://example.org/1", "", (APPLES,))], held, WritingSettings())
+    old = replace(found, sentences=("The client doubles the wait between tries.",), of_part=0.45, lacks=("2020",))
+    new = replace(found, sentences=("The client has the wait of old programs.",), of_part=0.6, lacks=())
+    reader = WordReader()
+    reader.answers = lambda _, texts: [0.99 if "doubles" in text else 0.6 for text in texts]  # type: ignore[method-assign]
+    asked = [held.question], held.wording, WritingSettings(), reader
+    assert answers_first([old, new], *asked)[0] is new
+    assert answers_first([replace(old, lacks=()), new], *asked)[0].sentences == old.sentences
 
 
 def test_a_sentence_that_points_back_brings_the_one_before_it() -> None:

@@ -139,7 +139,7 @@ def test_a_second_request_has_its_own_limit(port: int) -> None:
     """It starts with the first byte of that request."""
     with connect(port, GET) as connection:
         assert b"200 OK" in one_response(connection)
-        time.sleep(2 * HEAD)  # idle: the keep-alive time of uvicorn runs, which is longer
+        time.sleep(2 * HEAD)  # longer than the limit of a head, which must not run while the connection is idle
         connection.sendall(GET)
         assert b"200 OK" in one_response(connection)
         connection.sendall(GET[:20])
