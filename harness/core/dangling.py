@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterable, Iterator
 
+from harness.core.text import stems
+
 _POINTS_BACK = frozenset(
     "it its they them their theirs he him his she her hers this that these those such both neither either "
     "here there".split()
@@ -63,6 +65,13 @@ _EXPLETIVE = re.compile(
 """Sentences whose first word points nowhere: "It is known that …", "There are two …"."""
 
 
+_POINTS_INSIDE = re.compile(
+    r"(?<=\S )\b(?:this|these) (?!(?:year|month|week|page|article|section|document|manual|guide|study|case|way|is|are|was"
+    r"|were|can|may|will|means|has|have|does|do)\b)(?P<thing>[a-z]+)"
+)
+"""A thing that the sentence points to."""
+
+
 def needs_previous(sentence: str) -> bool:
     """Return whether an English sentence begins with words that point back ("It …", "In this case …", "Two years later
     …"), so that it needs the sentence before it. Never raises.
@@ -78,6 +87,14 @@ def needs_previous(sentence: str) -> bool:
     while leads < min(_MAX_LEADS, len(begin) - 1) and begin[leads] in _LEADS:
         leads += 1
     return leads > 0 and begin[leads] in _POINTS_BACK - {"there", "here"}
+
+
+def names_earlier(sentence: str) -> bool:
+    """Return whether an English sentence points in its middle to a thing that it has not named: "No version has
+    guaranteed this order." Never raises.
+    """
+    found = _POINTS_INSIDE.finditer(sentence[:400])
+    return any(not stems(each["thing"]) <= stems(sentence[: each.start()]) for each in found)
 
 
 def needs_time(sentence: str) -> bool:

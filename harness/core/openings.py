@@ -3,7 +3,7 @@
 import re
 
 from harness.core.answer_kinds import lacks_kind
-from harness.core.dangling import needs_previous
+from harness.core.dangling import names_earlier, needs_previous
 from harness.core.definitions import asks_other, asks_what, defines
 from harness.core.text import words
 
@@ -77,7 +77,7 @@ def opening_factor(sentence: str, question: str, title: str = "") -> float:
     """
     of_title = NAMED if names_title(question, title) else 1.0
     adds = is_aside(sentence, question) or is_announcement(sentence)
-    if adds or needs_previous(sentence) or lacks_kind(sentence, question):
+    if adds or needs_previous(sentence) or names_earlier(sentence) or lacks_kind(sentence, question):
         return of_title * ASIDE
     if not defines(sentence, question):
         return of_title

@@ -9,6 +9,11 @@ MIN_BYTES, MAX_CHARS, MIN_WORDS = 20, 450, 5
 """Bytes in UTF-8: an ideograph says as much as three letters."""
 MIN_LETTERS = 0.75
 """Least share of letters, their marks, digits and white space."""
+MAX_LIST_CHARS, MIN_ITEMS = 700, 2
+"""Most characters and fewest items of a list with the sentence that announces it: about what a reader takes in at once.
+"""
+MAX_SIGNATURES = 600
+"""Characters before a description."""
 MAX_MARKS = 2
 """Most of the signs that separate cells or links."""
 MAX_NUMBERS = 0.5
@@ -17,6 +22,13 @@ _CUT_OFF = ("...", "…", "[…]", "[...]")
 _ENDS = tuple(".!?\"'”’)»。！？」』）।॥؟۔")
 ASKS = ("?", "？", "؟")
 """Signs that end a question."""
+ITEM_MARK = r"(?:[-*•]|\d{1,2}[.)])"
+"""The sign before an item of a list."""
+_LIST, _NEXT_ITEM = re.compile(rf": (?={ITEM_MARK} )"), re.compile(rf"(?:^| ){ITEM_MARK} ")
+_SIGNATURE = r"[A-Za-z_][\w.]*(?:\([^()]{0,200}\)|(?<=_))"
+_SIGNATURES = re.compile(rf"(?:class )?{_SIGNATURE}(?: {_SIGNATURE})*(?= |$)")
+"""The names of functions, or of attributes that end with "_", as a reference puts them above their description."""
+_NAMED = re.compile(r"\s(?:\"[^\"\s]{1,40}\"|“[^“”\s]{1,40}”|`[^`\s]{1,40}`),?(?=\s)")
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 """Letters of scripts without spaces: a part of a sentence between two spaces is more than a word."""
 _SEPARATORS = re.compile(r"[|•·»›→▸]|\s[>/]\s|\t")
@@ -123,8 +135,14 @@ _USELESS = (_ADVERTISES, _ANNOUNCES, _TEASES, _DESCRIBES, _TITLES, _TO_WRITERS, 
 def is_quotable(sentence: str) -> bool:
     """Return whether this reads as a whole sentence rather than code, a heading, a table row, navigation, advertising,
     the announcement of a page, a pointer to another place, an order to the reader's writer, or a text that was cut off.
-    Never raises.
+    A sentence may announce a list that follows it on the same line: "There are two steps: 1. …, 2. …"; or describe what
+    is named before it: "list.sort() Sorts …". Never raises.
     """
+    if sentence[:1].islower() and (named := _SIGNATURES.match(sentence[:MAX_SIGNATURES])):
+        sentence = sentence[named.end() :].lstrip(" -")
+    announcement, *items = _LIST.split(sentence, maxsplit=1)
+    if items:
+        return len(sentence) <= MAX_LIST_CHARS and _is_list(announcement, _NEXT_ITEM.split(items[0])[1:])
     if (
         len(sentence) > MAX_CHARS
         or len(sentence.encode(errors="replace")) < MIN_BYTES
@@ -137,11 +155,37 @@ def is_quotable(sentence: str) -> bool:
         return False
     if any(kind.search(sentence) for kind in _USELESS):
         return False
-    letters = sum(char.isalnum() or char.isspace() or category(char)[0] == "M" for char in sentence)
-    parts = sentence.split()
+    return _is_prose(sentence)
+
+
+def is_signature(text: str) -> bool:
+    """Return whether a text on one line is nothing but names of functions, with their parameters, or of attributes."""
+    return len(text) <= MAX_SIGNATURES and _SIGNATURES.fullmatch(text) is not None
+
+
+def _is_list(announcement: str, items: list[str]) -> bool:
+    """Return whether a list reads as one: a sentence announces it, and no item is code, navigation or the like."""
+    bare = [item.rstrip(" ;,.") for item in items]
+    return (
+        len(items) >= MIN_ITEMS
+        and is_quotable(f"{announcement}.")
+        and all(bare)
+        and not any(_CHROME.match(item) or item.endswith((*_CUT_OFF, *ASKS)) for item in items)
+        and not any(kind.search(f"{item}.") for item in bare for kind in _USELESS)
+        and _is_prose(" ".join(bare))
+    )
+
+
+def _is_prose(text: str) -> bool:
+    """Return whether a text is neither code nor a row of a table. A sentence may name signs and functions in quotation
+    marks.
+    """
+    text = _NAMED.sub("", text) or text
+    letters = sum(char.isalnum() or char.isspace() or category(char)[0] == "M" for char in text)
+    parts = text.split()
     numbers = sum(any(map(str.isdecimal, part)) for part in parts if not _UNSPACED.search(part))
     table = numbers > MAX_NUMBERS * len(parts)
-    return letters / len(sentence) >= MIN_LETTERS and ">>>" not in sentence and not table
+    return letters / len(text) >= MIN_LETTERS and ">>>" not in text and not table
 
 
 def is_aside(sentence: str, question: str) -> bool:

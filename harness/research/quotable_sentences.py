@@ -8,14 +8,12 @@ from msgspec import Struct
 from harness.core.chunking import heading_of, in_context
 from harness.core.dangling import with_needed
 from harness.core.quotable import ASKS, is_aside, is_quotable
-from harness.core.text import sentences
 from harness.research.gathering import GatheredSource, documents_of
+from harness.research.joined_sentences import Piece, joined, pieces_of
 from harness.research.relevance import Wording, promise
 from harness.research.scoring import ChunkSet
 from harness.vector_cache import EmbeddedChunk
 
-_ITEM = re.compile(r"(?:^|\n)[ \t]*(?:[-*•]|\d{1,2}[.)])[ \t]+")
-"""The sign before each item of a list."""
 _NUMBER = re.compile(r"\d")
 _OWN_CASE = re.compile(r"\W*my\b", re.IGNORECASE)
 _OF_WRITER = re.compile(r"\W*(?:i|my)\b", re.IGNORECASE)
@@ -103,15 +101,16 @@ def _sentences(
     """Yield every quotable sentence not `seen` yet, but not why a writer asks a question; positions count from `first`,
     and `heading` is that of the first paragraph.
     """
-    pieces, headings = list[str](), list[str]()
+    pieces = list[Piece]()
     for paragraph in chunk.text.split("\n\n"):
         heading = heading_of(paragraph) or heading
-        found = [piece.strip() for each in _ITEM.split(paragraph) for piece in sentences(each)]
-        if found[-1:] and found[-1].endswith(ASKS):  # why its writer asks
-            seen.update(piece for piece in found if _OF_WRITER.match(piece))
+        found = pieces_of(paragraph, heading)
+        if found[-1:] and found[-1].text.endswith(ASKS):  # why its writer asks
+            seen.update(piece.text for piece in found if _OF_WRITER.match(piece.text))
         pieces += found
-        headings += [heading] * len(found)
-    for position, ((text, before), held) in enumerate(zip(with_needed(pieces), headings, strict=True), start=first):
+    pieces = list(joined(pieces))
+    needed = with_needed(piece.text for piece in pieces)
+    for position, (piece, (text, before)) in enumerate(zip(pieces, needed, strict=True), start=first):
         if text not in seen and is_quotable(text):
             seen.add(text)
-            yield Sentence(text, source, chunk, position, wanted.stems_of(text), before, held)
+            yield Sentence(text, source, chunk, position, wanted.stems_of(text), before, piece.heading)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.core.dangling import needs_previous, needs_time
+from harness.core.dangling import names_earlier, needs_previous, needs_time
 
 
 @pytest.mark.parametrize(
@@ -77,3 +77,13 @@ def test_a_sentence_with_its_own_time(sentence: str) -> None:
 def test_any_text_has_an_answer(text: str) -> None:
     """No text is too odd."""
     assert needs_previous(text) in {True, False}
+
+
+def test_a_thing_that_was_named_earlier() -> None:
+    """One that the sentence itself names, or a time, is not."""
+    assert names_earlier("No version has guaranteed this ordering (and it varies between builds).")
+    assert names_earlier("The method is also looked up for these objects.")
+    assert not names_earlier("If a class has a metaclass, this class is made by it.")
+    assert not names_earlier("The house was sold this year.")
+    assert not names_earlier("The reason is that this is quick.")
+    assert not names_earlier("This ordering has never been guaranteed.")

@@ -39,6 +39,10 @@ from harness.core.quotable import is_aside, is_quotable
         "नॉर्विक की जनसंख्या वर्ष 2020 में 48,200 थी।",
         "بلغ عدد سكان نورفيك 48200 نسمة في عام 2020.",
         "Die Bibliothek hat am Montag geschlossen.",
+        'The methods carry out the operations ("+", "-", "*", "@", "/", "//", "%", "**", "<<", ">>").',
+        'Sequences should provide "append()", "count()", "index()", "insert()", "pop()", and "sort()".',
+        "list.sort(*, key=None) This method sorts the list in place.",
+        "There are two ways to do it: 1. slowly and with care 2. quickly",
     ],
 )
 def test_a_whole_sentence(sentence: str) -> None:

@@ -38,6 +38,12 @@ MEANING_UNKNOWN = 0.2
 and Turkish, and better in German by 0.003.
 """
 
+WITHIN = 3.0
+"""Weight of a cosine beside words where the passages of one document are ranked, as a multiple of the weights above:
+which document a question is about shows in its words, which passage answers it less. Of 107 statements that answers to
+26 questions about Python's reference need, 103 instead of 94 are in the passages.
+"""
+
 _TINY = 1e-9
 
 
@@ -89,7 +95,7 @@ def by_words_and_meaning(
     matches: Sequence[PassageMatch], near: Near, limit: int, weighs: Weighing = IN_ENGLISH
 ) -> list[RankedDocument]:
     """Rank documents by their best BM25 score and their best cosine, each divided by the highest of all, weighted and
-    summed; at most `limit`. The passages within a document are ranked in the same way.
+    summed; at most `limit`. The passages within a document are ranked in the same way, with `WITHIN`.
 
     A passage without a vector counts by its words. Of equals, the one indexed first comes first. Such a convex
     combination uses the distance between scores, which a fusion of ranks drops (Bruch, Gai and Ingber, 2023).
@@ -108,7 +114,7 @@ def by_words_and_meaning(
     ranked = []
     for document in documents[np.lexsort((documents, -(best_words + best_cosines)))[:limit]].tolist():
         own = np.flatnonzero(owners == document)
-        best = own[np.lexsort((passages[own], -(words + cosines)[own]))[:PASSAGES_PER_RESULT]]
+        best = own[np.lexsort((passages[own], -(words + WITHIN * cosines)[own]))[:PASSAGES_PER_RESULT]]
         ranked.append(RankedDocument(document, sorted(passages[best].tolist())))
     return ranked
 

@@ -25,6 +25,17 @@ def test_paragraphs_are_apart_and_headings_marked() -> None:
     assert found.text == f"# Foxes\n\n{(SENTENCE * 3).strip()}\n\n## In winter\n\nThey sleep."
 
 
+def test_links_to_headings_and_names_are_left_out() -> None:
+    """Documentation shows them beside each of its headings and names."""
+    link = '<a class="headerlink" href="#x">¶</a>'
+    found = _html(
+        page(f"First.</p><h2>Winter{link}</h2><dl><dt>sleep(days){link} soon</dt><dd>They sleep.</dd></dl><p>§ 3 ¶ 4")
+    )
+    assert "## Winter\n" in found.text
+    assert "- sleep(days) soon\n- They sleep." in found.text
+    assert "§ 3 ¶ 4" in found.text
+
+
 def test_lists_tables_and_code_keep_their_lines() -> None:
     """Connected text stays one block."""
     found = _html(

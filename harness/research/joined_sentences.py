@@ -1,0 +1,82 @@
+"""Sentences that are quoted as one: a list with the sentence that announces it ("There are two steps: 1. …, 2. …"), and
+a description with the name of what it describes ("list.sort() This method sorts …").
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from harness.core.quotable import ITEM_MARK, is_quotable, is_signature
+from harness.core.text import one_line, sentences
+
+_ITEM = re.compile(rf"(?:^|\n)[ \t]*({ITEM_MARK})[ \t]+")
+_GOES_ON = (";", ",", ":")
+_NOTE = ("Note:", "Note that")
+
+
+class Piece(Struct, frozen=True):
+    """A sentence under a `heading`, and whether it is in an item of a list; `mark` is the sign of the item that it
+    begins, else empty.
+    """
+
+    text: str
+    heading: str = ""
+    in_item: bool = False
+    mark: str = ""
+
+
+def pieces_of(paragraph: str, heading: str = "") -> list[Piece]:
+    """Return the sentences of a paragraph; none reaches from one item of a list to the next."""
+    before, *items = _ITEM.split(paragraph)
+    found = [Piece(each, heading) for each in _sentences(before)]
+    for mark, item in zip(items[::2], items[1::2], strict=True):
+        for place, each in enumerate(_sentences(item)):
+            found.append(Piece(each, heading, in_item=True, mark="" if place else mark))
+    return found
+
+
+def _sentences(text: str) -> list[str]:
+    """Return the sentences of a text; the names above a description are one."""
+    line = one_line(text)
+    return [line] if is_signature(line) else [each.strip() for each in sentences(text)]
+
+
+def joined(pieces: Sequence[Piece]) -> Iterator[Piece]:
+    """Yield the sentences of a chunk, those as one that can be quoted so; the words stay those of the chunk."""
+    at = 0
+    while at < len(pieces):
+        end = _end_of_whole(pieces, at)
+        text = " ".join(f"{each.mark} {each.text}".strip() for each in pieces[at:end]).removeprefix(pieces[at].mark)
+        if end > at + 1 and is_quotable(text.lstrip()):
+            yield replace(pieces[at], text=text.lstrip())
+            at = end
+        else:
+            yield pieces[at]
+            at += 1
+
+
+def _end_of_whole(pieces: Sequence[Piece], at: int) -> int:
+    """Return where the list or description that begins at a place ends; the next place if none begins there."""
+    first, end = pieces[at], at + 1
+    if is_signature(first.text):
+        return min(end + 1, len(pieces))
+    if first.text.endswith(":") and not first.in_item:
+        while end < len(pieces) and pieces[end].in_item:
+            end += 1
+    return end if end > at + 1 and _is_complete(pieces[at + 1 : end], pieces[end:]) else at + 1
+
+
+def _is_complete(items: Sequence[Piece], rest: Sequence[Piece]) -> bool:
+    """Return whether a list ends with these items: `rest` of the chunk does not go on with it. At the end of a chunk,
+    which may cut it, only the last item ends with a full stop.
+    """
+    if items[-1].text.endswith(_GOES_ON):
+        return False
+    if not rest:
+        return items[-1].text.endswith(".") and not all(each.text.endswith(".") for each in items)
+    if rest[0].text.startswith(_NOTE):  # it may stand between two items
+        return False
+    place = next((place for place, each in enumerate(rest) if each.in_item), 0)
+    return place == 0 or rest[place - 1].text.endswith(":")
