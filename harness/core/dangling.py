@@ -66,8 +66,8 @@ _EXPLETIVE = re.compile(
 
 
 _POINTS_INSIDE = re.compile(
-    r"(?<=\S )\b(?:this|these) (?!(?:year|month|week|page|article|section|document|manual|guide|study|case|way|is|are|was"
-    r"|were|can|may|will|means|has|have|does|do)\b)(?P<thing>[a-z]+)"
+    r"(?<=\S )\b(?:this|these) (?!(?:year|month|week|page|article|section|document|manual|guide|study|case|way|is|are"
+    r"|was|were|can|may|will|means|has|have|does|do)\b)(?P<thing>[a-z]+)"
 )
 """A thing that the sentence points to."""
 

@@ -79,7 +79,10 @@ CALLED = "Called to implement tests of membership. Should return true if the ite
     "paragraphs",
     [
         ("object.__contains__(self, item)", CALLED),
-        ("object.__lt__(self, other)\nobject.__le__(self, other)", "These are the methods of comparison. They may fail."),
+        (
+            "object.__lt__(self, other)\nobject.__le__(self, other)",
+            "These are the methods of comparison. They may fail.",
+        ),
         ("heappop(heap)", "Pop and return the smallest item from the heap. It may be empty."),
         ("object.__slots__", "This variable can be assigned a string or a sequence. It is optional."),
         ("- heapq.heappop(heap)\n- Pop and return the smallest item from the heap. It may be empty.",),

@@ -26,7 +26,7 @@ def test_paragraphs_are_apart_and_headings_marked() -> None:
 
 
 def test_links_to_headings_and_names_are_left_out() -> None:
-    """Documentation shows them beside each of its headings and names."""
+    """Documentation adds one to each heading and name."""
     link = '<a class="headerlink" href="#x">¶</a>'
     found = _html(
         page(f"First.</p><h2>Winter{link}</h2><dl><dt>sleep(days){link} soon</dt><dd>They sleep.</dd></dl><p>§ 3 ¶ 4")
