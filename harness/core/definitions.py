@@ -32,6 +32,15 @@ _NOT_WHAT = re.compile(
 )
 """A question for a manner, a reason, a time or a place, unless it ends as one for a name does: "How is it called?"."""
 
+_WHAT_DOES = re.compile(r"what do(?:es)? (?P<thing>.{2,80}?) do\b(?! with\b)", re.IGNORECASE)
+_DOES = re.compile(
+    r"\W*(?:an? |the )?(?P<subject>\S+(?: \S+){0,3}?) (?:also |always |then |only )?"
+    r"(?!(?:this|its|is|was|has|does|as|plus|versus|class|process|access|alias|bus|gas|series|yes|us|thus)\b)"
+    r"[a-z]{2,}s (?!(?:of|is|are|in|for|on|that|which|can|may|have|were)\b)",
+    re.IGNORECASE,
+)
+"""The beginning of "A lock keeps …": a subject, and a verb in the third person."""
+
 
 def asks_what(question: str) -> bool:
     """Return whether an English question asks for a definition ("What is …"). Never raises."""
@@ -57,3 +66,12 @@ def defines(sentence: str, question: str) -> bool:
         if subject and subject <= stems(question) and (subject <= thing or (bool(thing) and thing <= subject)):
             return True
     return False
+
+
+def says_what_it_does(sentence: str, question: str) -> bool:
+    """Return whether an English question asks what a thing does, and a sentence begins with that thing and a verb: "A
+    lock keeps …" for "What does a lock do?". Never raises.
+    """
+    asked, found = _WHAT_DOES.match(question.strip()), _DOES.match(sentence[:MAX_READ])
+    subject = stems(found["subject"]) if asked and found else set()
+    return asked is not None and bool(subject) and subject <= stems(asked["thing"])

@@ -4,17 +4,19 @@ import re
 
 from harness.core.answer_kinds import lacks_kind
 from harness.core.dangling import names_earlier, needs_previous
-from harness.core.definitions import asks_other, asks_what, defines
+from harness.core.definitions import asks_other, asks_what, defines, says_what_it_does
+from harness.core.quotable import signature_of
 from harness.core.text import words
 
 ASIDE, DEFINES, NAMED = 0.7, 1.3, 1.1
 """Factors of the merit of a sentence that would open an answer: of one that adds to an answer, points back, or lacks
-the number, time or name that is asked for, and of a definition that is not; of a definition that is asked for; and of
-any sentence of a page whose title the question names.
+the number, time or name that is asked for, and of a definition or description that is not; of a definition, or a
+sentence that says what a thing does, that is asked for; and of any sentence of a page whose title the question names.
 """
 MIN_NAMED = 2
 """Least words of such a title: a single one names too much."""
 _TITLE_PARTS = re.compile(r"\s+[-–—|·:]\s+|:\s+")
+_ANY = frozenset({"object", "class"})
 _ARTICLES = frozenset({"a", "an", "the"})
 
 _ASIDE = re.compile(
@@ -67,6 +69,14 @@ def names_title(question: str, title: str) -> bool:
     return any(len(part) >= MIN_NAMED and f" {' '.join(part)} " in asked for part in parts)
 
 
+def describes_other(sentence: str, question: str) -> bool:
+    """Return whether a sentence describes functions or attributes, named before it, none of which the question names.
+    Never raises.
+    """
+    names = re.findall(r"\w+", re.sub(r"\([^()]*\)", "", signature_of(sentence)))
+    return bool(names) and not any(name.casefold() in question.casefold() for name in names if name not in _ANY)
+
+
 def _words(text: str) -> list[str]:
     return [word for word in words(text) if word not in _ARTICLES]
 
@@ -76,9 +86,11 @@ def opening_factor(sentence: str, question: str, title: str = "") -> float:
     most. Never raises.
     """
     of_title = NAMED if names_title(question, title) else 1.0
-    adds = is_aside(sentence, question) or is_announcement(sentence)
+    adds = is_aside(sentence, question) or is_announcement(sentence) or describes_other(sentence, question)
     if adds or needs_previous(sentence) or names_earlier(sentence) or lacks_kind(sentence, question):
         return of_title * ASIDE
+    if says_what_it_does(sentence, question):
+        return of_title * DEFINES
     if not defines(sentence, question):
         return of_title
     return of_title * (DEFINES if asks_what(question) else ASIDE if asks_other(question) else 1.0)

@@ -138,8 +138,7 @@ def is_quotable(sentence: str) -> bool:
     A sentence may announce a list that follows it on the same line: "There are two steps: 1. …, 2. …"; or describe what
     is named before it: "list.sort() Sorts …". Never raises.
     """
-    if sentence[:1].islower() and (named := _SIGNATURES.match(sentence[:MAX_SIGNATURES])):
-        sentence = sentence[named.end() :].lstrip(" -")
+    sentence = sentence.removeprefix(named).lstrip(" -") if (named := signature_of(sentence)) else sentence
     announcement, *items = _LIST.split(sentence, maxsplit=1)
     if items:
         return len(sentence) <= MAX_LIST_CHARS and _is_list(announcement, _NEXT_ITEM.split(items[0])[1:])
@@ -156,6 +155,14 @@ def is_quotable(sentence: str) -> bool:
     if any(kind.search(sentence) for kind in _USELESS):
         return False
     return _is_prose(sentence)
+
+
+def signature_of(sentence: str) -> str:
+    """Return the names of functions, with their parameters, or of attributes, before their description; "" if there are
+    none.
+    """
+    named = _SIGNATURES.match(sentence[:MAX_SIGNATURES]) if sentence[:1].islower() else None
+    return named[0] if named else ""
 
 
 def is_signature(text: str) -> bool:

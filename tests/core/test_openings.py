@@ -80,3 +80,28 @@ def test_an_error_that_is_asked_for_may_open_an_answer(question: str) -> None:
 def test_announcements_need_what_follows(sentence: str, expected: bool) -> None:
     """One that has its list is none."""
     assert is_announcement(sentence) is expected
+
+
+def test_a_description_opens_only_the_answer_about_what_it_describes() -> None:
+    """That of another function says something else."""
+    described = "object.__index__(self) Called to make the object an integer."
+    assert opening_factor(described, "How does Python add two objects?") == ASIDE
+    assert opening_factor(described, "What is __index__ for?") == 1.0
+    assert opening_factor("Adding (two of them) takes time.", "How does Python add two objects?") == 1.0
+
+
+@pytest.mark.parametrize(
+    ("sentence", "question", "factor"),
+    [
+        ("A lock keeps others out.", "What does a lock do?", DEFINES),
+        ("*__slots__* reserves space for variables.", "What does declaring __slots__ do to a class?", DEFINES),
+        ("*__slots__* declared in parents are available.", "What does declaring __slots__ do to a class?", 1.0),
+        ("The door keeps others out.", "What does a lock do?", 1.0),
+        ("A lock keeps others out.", "What does a lock do with its key?", 1.0),
+        ("A lock keeps others out.", "How does a lock work?", 1.0),
+        ("Locks of doors are old.", "What do locks do?", 1.0),
+    ],
+)
+def test_what_a_thing_does(sentence: str, question: str, factor: float) -> None:
+    """The thing that is asked about, and a verb."""
+    assert opening_factor(sentence, question) == factor
