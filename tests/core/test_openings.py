@@ -83,7 +83,7 @@ def test_announcements_need_what_follows(sentence: str, expected: bool) -> None:
 
 
 def test_a_description_opens_only_the_answer_about_what_it_describes() -> None:
-    """That of another function says something else."""
+    """What another function does answers nothing."""
     described = "object.__index__(self) Called to make the object an integer."
     assert opening_factor(described, "How does Python add two objects?") == ASIDE
     assert opening_factor(described, "What is __index__ for?") == 1.0
