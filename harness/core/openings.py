@@ -30,7 +30,9 @@ _ASIDE = re.compile(
     re.IGNORECASE,
 )
 _SAYS_ERROR = re.compile(
-    r"\W*it is (?:also )?an? \W?\w*(?:error|exception|mistake)\W? (?:to|for|if|when)\b", re.IGNORECASE
+    r"\W*it is (?:also )?an? \W?\w*(?:error|exception|mistake)\W? (?:to|for|if|when)\b"
+    r"|.*\braises? (?:an? )?\W?\w*(?:error|exception)\b",
+    re.IGNORECASE | re.DOTALL,
 )
 _ASKS_ERROR = re.compile(
     r"error|exception|\b(?:mistakes?|wrong|allow\w*|legal|(?:in)?valid|possible|may|can|must)\b", re.IGNORECASE

@@ -14,7 +14,8 @@ from harness.core.openings import ASIDE, DEFINES, NAMED, is_announcement, names_
         "The following methods can be defined.", "It is called again.", "For example, 1 is an integer.",
         "It is also important to note that sets differ.", "It should be noted that sets differ.",
         "Keep in mind that lists grow.", "My list was empty.", "I never use lists.", "I’ve used lists.",
-        'It is a "TypeError" to sort a list of both.', "It is an error if the list is empty.",
+        'It is a "TypeError" to sort a list of both.', 'Comparisons of both raise a "TypeError".',
+        "It is an error if the list is empty.",
     ],
 )  # fmt: skip
 def test_what_should_not_open_an_answer(sentence: str) -> None:
@@ -83,7 +84,7 @@ def test_announcements_need_what_follows(sentence: str, expected: bool) -> None:
 
 
 def test_a_description_opens_only_the_answer_about_what_it_describes() -> None:
-    """What another function does answers nothing."""
+    """Another function does something else."""
     described = "object.__index__(self) Called to make the object an integer."
     assert opening_factor(described, "How does Python add two objects?") == ASIDE
     assert opening_factor(described, "What is __index__ for?") == 1.0
