@@ -69,7 +69,7 @@ _POINTS_INSIDE = re.compile(
     r"(?<=\S )\b(?:this|these) (?!(?:year|month|week|page|article|section|document|manual|guide|study|case|way|is|are"
     r"|was|were|can|may|will|means|has|have|does|do)\b)(?P<thing>[a-z]+)"
 )
-"""A thing that the sentence points to."""
+"""A thing that the middle of a sentence points to: "ordering" in "No version guarantees this ordering."."""
 
 
 def needs_previous(sentence: str) -> bool:

@@ -33,6 +33,7 @@ _NOT_WHAT = re.compile(
 """A question for a manner, a reason, a time or a place, unless it ends as one for a name does: "How is it called?"."""
 
 _WHAT_DOES = re.compile(r"what do(?:es)? (?P<thing>.{2,80}?) do\b(?! with\b)", re.IGNORECASE)
+"""The thing whose action a question asks for: "a lock" in "What does a lock do?"."""
 _DOES = re.compile(
     r"\W*(?:an? |the )?(?P<subject>\S+(?: \S+){0,3}?) (?:also |always |then |only )?"
     r"(?!(?:this|its|is|was|has|does|as|plus|versus|class|process|access|alias|bus|gas|series|yes|us|thus)\b)"
@@ -72,6 +73,7 @@ def says_what_it_does(sentence: str, question: str) -> bool:
     """Return whether an English question asks what a thing does, and a sentence begins with that thing and a verb: "A
     lock keeps …" for "What does a lock do?". Never raises.
     """
-    asked, found = _WHAT_DOES.match(question.strip()), _DOES.match(sentence[:MAX_READ])
-    subject = stems(found["subject"]) if asked and found else set()
-    return asked is not None and bool(subject) and subject <= stems(asked["thing"])
+    if not (asked := _WHAT_DOES.match(question.strip())) or not (found := _DOES.match(sentence[:MAX_READ])):
+        return False
+    subject = stems(found["subject"])
+    return bool(subject) and subject <= stems(asked["thing"])

@@ -17,6 +17,7 @@ MIN_NAMED = 2
 """Least words of such a title: a single one names too much."""
 _TITLE_PARTS = re.compile(r"\s+[-–—|·:]\s+|:\s+")
 _ANY = frozenset({"object", "class"})
+"""Words before the name of any method or class."""
 _ARTICLES = frozenset({"a", "an", "the"})
 
 _ASIDE = re.compile(

@@ -13,7 +13,7 @@ MAX_LIST_CHARS, MIN_ITEMS = 700, 2
 """Most characters and fewest items of a list with the sentence that announces it: about what a reader takes in at once.
 """
 MAX_SIGNATURES = 600
-"""Characters before a description."""
+"""Most characters of the names of functions before their description."""
 MAX_MARKS = 2
 """Most of the signs that separate cells or links."""
 MAX_NUMBERS = 0.5
@@ -29,6 +29,7 @@ _SIGNATURE = r"[A-Za-z_][\w.]*(?:\([^()]{0,200}\)|(?<=_))"
 _SIGNATURES = re.compile(rf"(?:class )?{_SIGNATURE}(?: {_SIGNATURE})*(?= |$)")
 """The names of functions, or of attributes that end with "_", as a reference puts them above their description."""
 _NAMED = re.compile(r"\s(?:\"[^\"\s]{1,40}\"|“[^“”\s]{1,40}”|`[^`\s]{1,40}`),?(?=\s)")
+"""A sign or name in quotation marks, which says nothing about the sentence around it."""
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 """Letters of scripts without spaces: a part of a sentence between two spaces is more than a word."""
 _SEPARATORS = re.compile(r"[|•·»›→▸]|\s[>/]\s|\t")

@@ -13,6 +13,7 @@ from harness.core.text import one_line, sentences
 
 _ITEM = re.compile(rf"(?:^|\n)[ \t]*({ITEM_MARK})[ \t]+")
 _GOES_ON = (";", ",", ":")
+"""Signs after an item that is not the last one."""
 _NOTE = ("Note:", "Note that")
 
 

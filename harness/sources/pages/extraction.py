@@ -173,7 +173,7 @@ def _html(html: str) -> Page:
         ads = advertisements(tree)
         _bound(tree)
         title, about = _title(tree), _about(tree)
-        for link in tree.xpath("//a[normalize-space()='¶']"):  # the link that documentation adds to each heading
+        for link in [each for each in tree.iter("a") if each.text == "¶"]:  # documentation adds one to each heading
             link.drop_tree()
         large = _element(tree, LARGE_ELEMENTS) is not None
         page: Any = bare_extraction(tree, include_comments=False, fast=large)
