@@ -5,6 +5,7 @@ import json
 import logging
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -103,23 +104,23 @@ class RequestChecks:
                 self._log(request, sending.status, seconds)
 
     async def _serve(self, request: Request, sending: "_Sending") -> None:
-        scope, receive = request.scope, _limited(request.receive)
+        scope, receive = request.scope, request.receive
         refused = self._check_origin(request) or _too_large(request) or await self._authenticate(request)
         if refused is not None:
             await refused(scope, receive, sending)
-        elif (tenant := _sharing(request)) is None:
-            await self._asgi(scope, receive, sending)
-        else:
-            try:
-                body = await _whole(receive)  # before it takes a place: a client may send it slowly
-                async with self._limits.slot(tenant) as sending.free_place:
-                    await self._asgi(scope, _replayed(body, request.receive), sending)
-            except ClientDisconnect:
-                log.debug("%s: the client left before its request was complete", request.url.path[:200])
-            except (TooManyRequests, HTTPException) as error:
-                if sending.status:
-                    raise
-                await _failure(request, error)(scope, receive, sending)
+            return
+        try:
+            body = await _whole(receive)  # before it takes a place: a client may send it slowly
+            async with AsyncExitStack() as place:
+                if tenant := _sharing(request):
+                    sending.free_place = await place.enter_async_context(self._limits.slot(tenant))
+                await self._asgi(scope, _replayed(body, receive), sending)
+        except ClientDisconnect:
+            log.debug("%s: the client left before its request was complete", request.url.path[:200])
+        except (TooManyRequests, HTTPException) as error:
+            if sending.status:
+                raise
+            await _failure(request, error)(scope, receive, sending)
 
     def _check_origin(self, request: Request) -> Response | None:
         """Refuse requests from pages of other sites, and requests to other host names."""
@@ -224,16 +225,18 @@ async def _whole(receive: Receive) -> bytes:
 
     Raises:
         ClientDisconnect: the client left.
-        HTTPException: the body is too large.
+        HTTPException: the body is too large, although its length was not declared.
     """
-    parts = []
-    while True:
+    body, more = bytearray(), True
+    while more:
         message = await receive()
         if message["type"] == "http.disconnect":
             raise ClientDisconnect
-        parts.append(message.get("body", b""))
-        if not message.get("more_body", False):
-            return b"".join(parts)
+        body += message.get("body", b"")
+        if len(body) > MAX_BODY:
+            raise HTTPException(413, TOO_LARGE)
+        more = message.get("more_body", False)
+    return bytes(body)
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
@@ -257,18 +260,3 @@ def _too_large(request: Request) -> Response | None:
     declared = request.headers.get("content-length", "")
     size = int(declared[:20]) if declared.isascii() and declared.isdigit() else 0
     return _refusal(request, 413, INVALID, TOO_LARGE) if size > MAX_BODY else None
-
-
-def _limited(receive: Receive) -> Receive:
-    """Refuse a body that turns out too large although its length was not declared; the application responds."""
-    received = 0
-
-    async def counted() -> Message:
-        nonlocal received
-        message = await receive()
-        received += len(message.get("body", b""))
-        if received > MAX_BODY:
-            raise HTTPException(413, TOO_LARGE)
-        return message
-
-    return counted

@@ -544,18 +544,22 @@ def test_errors_do_not_name_the_endpoints_address(
     assert "127.0.0" not in "".join(texts)
 
 
-def test_a_client_that_leaves_during_its_upload_is_no_bug(web: httpx2.Client, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/mcp", "/api/researches", "/login"])
+def test_a_client_that_leaves_during_its_upload_is_no_bug(
+    path: str, web: httpx2.Client, caplog: pytest.LogCaptureFixture
+) -> None:
     """The log says nothing about it, and the server goes on."""
     url = web.base_url
     with caplog.at_level(logging.DEBUG, logger="harness"):
         with socket.create_connection((url.host, url.port)) as gone:
-            head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: {url.host}:{url.port}\r\nContent-Length: 1000\r\n\r\n"
-            gone.sendall(head.encode() + b'{"model": ')
+            head = f"POST {path} HTTP/1.1\r\nHost: {url.host}:{url.port}\r\nContent-Length: 1000\r\n"
+            kinds = "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\r\n"
+            gone.sendall(f'{head}{kinds}{{"model": '.encode())
         end = time.monotonic() + 5
-        while "a client left" not in caplog.text and time.monotonic() < end:
+        while "the client left" not in caplog.text and time.monotonic() < end:
             time.sleep(0.01)
         assert web.get("/models").status_code == 200
-    assert "a client left before the end of its request" in caplog.text
+    assert f"{path}: the client left before its request was complete" in caplog.text
     assert not [each for each in caplog.records if each.levelno > logging.INFO]
 
 

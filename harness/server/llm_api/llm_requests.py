@@ -1,20 +1,17 @@
 """Requests to `/v1`: their JSON, the requested model, and the wishes of their headers about reuse."""
 
 import json
-import logging
 import re
 from typing import Any
 
 import orjson
 from msgspec import Struct
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 
 from harness.app import App
 from harness.cache.model_calls import ForwardedRequest
 from harness.errors import InvalidInput, NotFound
 from harness.settings import Settings
-
-log = logging.getLogger(__name__)
 
 SEMANTIC = "X-Harness-Semantic"
 ANY_MODEL = "*"
@@ -67,14 +64,11 @@ async def fields_of(request: Request) -> dict[str, Any]:
     """Return the body of a request as a JSON object with a `model`. NaN, lone surrogates and deep nesting are no JSON.
 
     Raises:
-        InvalidInput: it is not one, has an integer of more than 64 bits, or the client left before its end.
+        InvalidInput: it is not one, or has an integer of more than 64 bits.
     """
     try:
         body = await request.body()
         fields = orjson.loads(body)
-    except ClientDisconnect:
-        log.debug("a client left before the end of its request")
-        raise InvalidInput("the request ended before its body did; send it again") from None
     except ValueError as error:
         raise InvalidInput(f"the body is not JSON: {error}") from None
     if _LONG_NUMBER.search(body):
