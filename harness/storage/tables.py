@@ -197,9 +197,6 @@ BESIDE = (
     f"CREATE INDEX {ABBREVIATIONS}_source ON {ABBREVIATIONS} (tenant, source, key)",
     # how far each collection of the vector index reaches, and which generation of it is meant
     f"CREATE TABLE {INDEXES} (name TEXT PRIMARY KEY, generation TEXT NOT NULL, upto INTEGER NOT NULL)",
-    # how often what happened, by day
-    f"CREATE TABLE {USES} (tenant TEXT NOT NULL, day TEXT NOT NULL, what TEXT NOT NULL, times INTEGER NOT NULL, "
-    "PRIMARY KEY (tenant, day, what)) WITHOUT ROWID",
 )
 AUDITED = (
     f"CREATE TABLE {AUDITS} (tenant TEXT NOT NULL, key_a TEXT NOT NULL, key_b TEXT NOT NULL, query_a TEXT NOT NULL, "
@@ -221,6 +218,4 @@ BY_ORIGIN = (
         for table in ORIGIN_SOURCES
     ),
 )
-"""Tables of origins: uses are counted by origin (instead of `BESIDE`'s table), and rows of others than the user have
-one.
-"""
+"""Tables of uses, counted by day and origin, and of rows whose origin is not the user."""

@@ -265,15 +265,21 @@ def test_a_migrated_schema_is_the_fresh_schema(path: Path, tmp_path: Path, name:
     assert children.schema(path, *tables) == children.schema(tmp_path / "fresh.db", *tables)
 
 
+def test_a_file_with_other_tables_gets_the_fresh_schema(path: Path, tmp_path: Path) -> None:
+    """A file that another program made takes every step of the migrations; a new file takes none."""
+    _make(path, "CREATE TABLE mine (key TEXT);")
+    SqliteStore(path).close()
+    SqliteStore(tmp_path / "fresh.db").close()
+    tables = (*TABLES, *BESIDE_TABLES, RECORD)
+    assert children.schema(path, *tables) == children.schema(tmp_path / "fresh.db", *tables)
+    assert _query(path, "SELECT count(*) FROM mine") == [(0,)]
+
+
 def test_the_fresh_schema_is_the_declared_one(path: Path) -> None:
     """A new file has the declared tables, indexes and triggers, and the record of its migrations only."""
     SqliteStore(path).close()
-    declared = {statement for table in TABLES.values() for statement in create_statements(table)} | {
-        *BESIDE,
-        *AUDITED,
-        *BY_ORIGIN,
-    }
-    declared -= {statement for statement in BESIDE if f"TABLE {USES} " in statement}  # the one by origin instead
+    declared = {statement for table in TABLES.values() for statement in create_statements(table)}
+    declared |= {*BESIDE, *AUDITED, *BY_ORIGIN}
     ours = f"sql IS NOT NULL AND name NOT LIKE 'sqlite_%' AND name != '{RECORD}'"
     made = _query(path, f"SELECT sql FROM sqlite_master WHERE {ours}")
     assert {sql for (sql,) in made} == declared
@@ -294,9 +300,8 @@ def test_a_file_without_origins_keeps_its_counts_and_marks_runs(path: Path) -> N
     for key in ("q", "other"):
         store.rows.put(SEARCHES, TENANT, an_entry(key))
     store.close()
-    old = next(statement for statement in BESIDE if f"TABLE {USES} " in statement)
     triggers = "".join(f"DROP TRIGGER {table}_forget_origin;" for table in (SEARCHES, RESEARCH, RUNS.name))
-    _make(path, f"{triggers} DROP TABLE {USES}; DROP TABLE {ORIGINS}; {old};")
+    _make(path, f"{triggers} DROP TABLE {USES}; DROP TABLE {ORIGINS}; {migrations._USES_BY_DAY};")
     _make(path, f"INSERT INTO {USES} VALUES ('{TENANT}', '2026-01-01', 'exact', 7)")
     _make(path, f"DELETE FROM {RECORD} WHERE name = '0021-origins'")
     store = SqliteStore(path)

@@ -1,8 +1,8 @@
 """Bringing any database that ever held these tables to the declared schema.
 
 A migration names a table and says, as SQL expressions, what the columns hold that an older file lacks. Applying one
-rebuilds the table in its declared shape. All that a file lacks is applied, with its record, in one transaction. A new
-database starts from no table and takes the same steps, so a fresh schema and a migrated one are the same.
+rebuilds the table in its declared shape. All that a file lacks is applied, with its record, in one transaction. An
+empty database gets the declared schema at once, and the record of all migrations.
 """
 
 import re
@@ -70,6 +70,10 @@ _RESEARCH_FILL = _COMMON_FILL | {
 }
 
 _RECORD = "iif(json_valid(record), record, '{}')"
+_USES_BY_DAY = (
+    f"CREATE TABLE {USES} (tenant TEXT NOT NULL, day TEXT NOT NULL, what TEXT NOT NULL, times INTEGER NOT NULL, "
+    "PRIMARY KEY (tenant, day, what)) WITHOUT ROWID"
+)
 _BY_ORIGIN = (
     f"ALTER TABLE {USES} RENAME TO {USES}_old",
     *BY_ORIGIN,
@@ -91,7 +95,7 @@ MIGRATIONS = (
     SqliteMigration("0001-search-cache", SEARCH, _SEARCH_NEEDS, _SEARCH_FILL),
     SqliteMigration("0002-research-cache", TABLES[tables.RESEARCH], _RESEARCH_NEEDS, _RESEARCH_FILL),
     # seq, so that semantic lookups find newer rows
-    SqliteMigration("0003-search-cache-seq", SEARCH, _SEARCH_NEEDS, _SEARCH_FILL, BESIDE),
+    SqliteMigration("0003-search-cache-seq", SEARCH, _SEARCH_NEEDS, _SEARCH_FILL, (*BESIDE, _USES_BY_DAY)),
     SqliteMigration("0004-research-cache-seq", TABLES[tables.RESEARCH], _RESEARCH_NEEDS, _RESEARCH_FILL),
     SqliteMigration("0005-unanswered-searches", TABLES[tables.UNANSWERED]),
     SqliteMigration("0006-research-runs", RUNS),
@@ -126,6 +130,9 @@ MIGRATIONS = (
     # the checksums of old rows stay valid
     SqliteMigration("0023-languages", added=((TABLES[tables.LIBRARY], TABLES[tables.LIBRARY].added),)),
 )
+
+_DECLARED = (*(each for table in TABLES.values() for each in create_statements(table)), *BESIDE, *AUDITED, *BY_ORIGIN)
+"""Statements that make all tables, indexes and triggers: what the migrations lead to."""
 
 
 def is_current(connection: sqlite3.Connection) -> bool:
@@ -175,11 +182,15 @@ def migrate(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA legacy_alter_table = ON")  # a view on an old table need not know of the renaming
     with connection:  # commits, or rolls back; one transaction for each would wait for the disk as many times
         connection.execute("BEGIN IMMEDIATE")
+        is_empty = connection.execute("SELECT 1 FROM sqlite_master").fetchone() is None
         connection.execute(_MAKE_RECORD)
+        for statement in _DECLARED if is_empty else ():
+            connection.execute(statement)
         applied = {name for (name,) in connection.execute(f"SELECT name FROM {RECORD}")}
         for migration in MIGRATIONS:
             if migration.name not in applied:
-                _apply(connection, migration)
+                if not is_empty:
+                    _apply(connection, migration)
                 connection.execute(f"INSERT INTO {RECORD} VALUES (?, ?)", (migration.name, time.time()))
 
 
