@@ -4,7 +4,7 @@ from math import log
 
 from harness.core.reading_calibration import log_odds, sigmoid
 
-_OF_ANSWERS, _OF_CHUNK, _OF_RAREST = 0.7, 4.0, 0.85
+_OF_ANSWERS, _OF_CHUNK, _OF_RAREST = 0.85, 4.0, 0.85
 """Weights of the log-odds of answering, of the similarity of the chunk, and of the rarest word of the question."""
 _MIDDLE = 0.5
 """Similarity of a chunk that speaks neither for nor against its excerpts."""

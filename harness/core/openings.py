@@ -6,12 +6,14 @@ from harness.core.answer_kinds import lacks_kind
 from harness.core.dangling import names_earlier, needs_previous
 from harness.core.definitions import asks_other, asks_what, defines, says_what_it_does
 from harness.core.quotable import signature_of
+from harness.core.steps import asks_for_steps, gives_steps
 from harness.core.text import words
 
 ASIDE, DEFINES, NAMED = 0.7, 1.3, 1.1
 """Factors of the merit of a sentence that would open an answer: of one that adds to an answer, points back, or lacks
-the number, time or name that is asked for, and of a definition or description that is not; of a definition, or a
-sentence that says what a thing does, that is asked for; and of any sentence of a page whose title the question names.
+the number, time or name that is asked for, and of a definition or description that is not; of a definition, of steps,
+or of a sentence that says what a thing does, where that is asked for; and of any sentence of a page whose title the
+question names.
 """
 MIN_NAMED = 2
 """Least words of such a title: a single one names too much."""
@@ -92,7 +94,7 @@ def opening_factor(sentence: str, question: str, title: str = "") -> float:
     adds = is_aside(sentence, question) or is_announcement(sentence) or describes_other(sentence, question)
     if adds or needs_previous(sentence) or names_earlier(sentence) or lacks_kind(sentence, question):
         return of_title * ASIDE
-    if says_what_it_does(sentence, question):
+    if says_what_it_does(sentence, question) or (asks_for_steps(question) and gives_steps(sentence)):
         return of_title * DEFINES
     if not defines(sentence, question):
         return of_title

@@ -3,6 +3,7 @@
 import re
 from unicodedata import category
 
+from harness.core.steps import steps_of
 from harness.core.text import words
 
 MIN_BYTES, MAX_CHARS, MIN_WORDS = 20, 450, 5
@@ -137,12 +138,15 @@ def is_quotable(sentence: str) -> bool:
     """Return whether this reads as a whole sentence rather than code, a heading, a table row, navigation, advertising,
     the announcement of a page, a pointer to another place, an order to the reader's writer, or a text that was cut off.
     A sentence may announce a list that follows it on the same line: "There are two steps: 1. …, 2. …"; or describe what
-    is named before it: "list.sort() Sorts …". Never raises.
+    is named before it: "list.sort() Sorts …". Numbered steps need no announcement. Never raises.
     """
     sentence = sentence.removeprefix(named).lstrip(" -") if (named := signature_of(sentence)) else sentence
-    announcement, *items = _LIST.split(sentence, maxsplit=1)
-    if items:
-        return len(sentence) <= MAX_LIST_CHARS and _is_list(announcement, _NEXT_ITEM.split(items[0])[1:])
+    items = steps_of(sentence)
+    announcement, *listed = [sentence] if items else _LIST.split(sentence, maxsplit=1)
+    if items or listed:
+        items = items or _NEXT_ITEM.split(listed[0])[1:]
+        announced = not listed or is_quotable(f"{announcement}.")
+        return len(sentence) <= MAX_LIST_CHARS and announced and _are_items(items)
     if (
         len(sentence) > MAX_CHARS
         or len(sentence.encode(errors="replace")) < MIN_BYTES
@@ -171,12 +175,11 @@ def is_signature(text: str) -> bool:
     return len(text) <= MAX_SIGNATURES and _SIGNATURES.fullmatch(text) is not None
 
 
-def _is_list(announcement: str, items: list[str]) -> bool:
-    """Return whether a list reads as one: a sentence announces it, and no item is code, navigation or the like."""
+def _are_items(items: list[str]) -> bool:
+    """Return whether these are the items of a list that can be quoted: none is code, navigation or the like."""
     bare = [item.rstrip(" ;,.") for item in items]
     return (
         len(items) >= MIN_ITEMS
-        and is_quotable(f"{announcement}.")
         and all(bare)
         and not any(_CHROME.match(item) or item.endswith((*_CUT_OFF, *ASKS)) for item in items)
         and not any(kind.search(f"{item}.") for item in bare for kind in _USELESS)

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from harness.core.foreign_text import is_english
 from harness.core.helpfulness import helpfulness, mean_odds
 from harness.core.openings import opening_factor
+from harness.core.steps import steps_of
 from harness.ports import Reader
 from harness.research.relevance import Wording
 from harness.research.rules import rules_of
@@ -35,7 +36,8 @@ def _opening(
     about: "Sequence[Evidence]", question: str, wanted: Wording, writing: WritingSettings, reader: Reader
 ) -> "Evidence":
     """Return the excerpt that opens the answer to a question best. The first sentences of the best ones are read a
-    second time, without title and heading, whose words count for every sentence below them.
+    second time, without title and heading, whose words count for every sentence below them; steps, which say nothing
+    without them, are not.
     """
     best: dict[str, Evidence] = {}  # by their first sentence
     for each in sorted(about, key=lambda each: -merit(each, wanted, writing.reading_weight)):
@@ -46,15 +48,18 @@ def _opening(
         return factors[found.sentences[0]] * merit(found, wanted, writing.reading_weight)
 
     likeliest = sorted(best.values(), key=lambda each: -of_opening(each))[:OPENINGS]
-    texts = [each.sentences[0] for each in likeliest]
-    if not all(map(is_english, (question, *texts))):
+    if not all(map(is_english, (question, *(each.sentences[0] for each in likeliest)))):
         return likeliest[0]
+    again = [each for each in likeliest if not steps_of(each.sentences[0])]
+    texts = [each.sentences[0] for each in again]
     lacking = rules_of(writing.rules).weights.lacking_relevance
     read_again = {
         text: mean_odds(each.of_part, read * (lacking if each.lacks else 1.0))
-        for text, each, read in zip(texts, likeliest, reader.answers(question, texts), strict=True)
+        for text, each, read in zip(texts, again, reader.answers(question, texts), strict=True)
     }
-    return max(likeliest, key=lambda each: of_opening(replace(each, of_part=read_again[each.sentences[0]])))
+    return max(
+        likeliest, key=lambda each: of_opening(replace(each, of_part=read_again.get(each.sentences[0], each.of_part)))
+    )
 
 
 def about_part(ranked: "Sequence[Evidence]", part: int) -> "list[Evidence]":

@@ -1,5 +1,6 @@
-"""Sentences that are quoted as one: a list with the sentence that announces it ("There are two steps: 1. …, 2. …"), and
-a description with the name of what it describes ("list.sort() This method sorts …").
+"""Sentences that are quoted as one: a list with the sentence that announces it ("There are two steps: 1. …, 2. …"),
+numbered steps that a question asks for, and a description with the name of what it describes ("list.sort() This method
+sorts …").
 """
 
 import re
@@ -9,11 +10,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from harness.core.quotable import ITEM_MARK, is_quotable, is_signature
+from harness.core.steps import steps_of
 from harness.core.text import one_line, sentences
 
 _ITEM = re.compile(rf"(?:^|\n)[ \t]*({ITEM_MARK})[ \t]+")
 _GOES_ON = (";", ",", ":")
 """Signs after an item that is not the last one."""
+_FIRST = ("1.", "1)")
 _NOTE = ("Note:", "Note that")
 
 
@@ -44,18 +47,32 @@ def _sentences(text: str) -> list[str]:
     return [line] if is_signature(line) else [each.strip() for each in sentences(text)]
 
 
-def joined(pieces: Sequence[Piece]) -> Iterator[Piece]:
-    """Yield the sentences of a chunk, those as one that can be quoted so; the words stay those of the chunk."""
+def joined(pieces: Sequence[Piece], *, steps: bool = False, ends: bool = False) -> Iterator[Piece]:
+    """Yield the sentences of a chunk, those as one that can be quoted so (numbered steps only if `steps`); the words
+    stay those of the chunk. `ends`: it is the last chunk of its text.
+    """
     at = 0
     while at < len(pieces):
-        end = _end_of_whole(pieces, at)
-        text = " ".join(f"{each.mark} {each.text}".strip() for each in pieces[at:end]).removeprefix(pieces[at].mark)
-        if end > at + 1 and is_quotable(text.lstrip()):
-            yield replace(pieces[at], text=text.lstrip())
+        begins = steps and pieces[at].mark in _FIRST
+        end = _end_of_steps(pieces, at, ends=ends) if begins else _end_of_whole(pieces, at)
+        text = " ".join(f"{each.mark} {each.text}".strip() for each in pieces[at:end])
+        text = text if begins else text.removeprefix(pieces[at].mark).lstrip()
+        if end > at + 1 and is_quotable(text) and (not begins or steps_of(text)):
+            yield replace(pieces[at], text=text)
             at = end
         else:
             yield pieces[at]
             at += 1
+
+
+def _end_of_steps(pieces: Sequence[Piece], at: int, *, ends: bool) -> int:
+    """Return where the numbered list that begins at a place ends; the next place if it may go on in the next chunk."""
+    end = at + 1
+    while end < len(pieces) and pieces[end].in_item and pieces[end].mark not in _FIRST:
+        end += 1
+    if end == len(pieces):
+        return end if ends else at + 1
+    return end if _is_complete(pieces[at:end], pieces[end:]) else at + 1
 
 
 def _end_of_whole(pieces: Sequence[Piece], at: int) -> int:
@@ -80,4 +97,5 @@ def _is_complete(items: Sequence[Piece], rest: Sequence[Piece]) -> bool:
     if rest[0].text.startswith(_NOTE):  # it may stand between two items
         return False
     place = next((place for place, each in enumerate(rest) if each.in_item), 0)
-    return place == 0 or rest[place - 1].text.endswith(":")
+    begins = rest[place].mark in _FIRST or rest[place].heading != items[-1].heading
+    return place == 0 or begins or rest[place - 1].text.endswith(":")

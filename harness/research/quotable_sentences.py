@@ -1,13 +1,15 @@
 """Sentences of the gathered sources that may be quoted, from the chunks that promise most."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
 from msgspec import Struct
 
 from harness.core.chunking import heading_of, in_context
 from harness.core.dangling import with_needed
 from harness.core.quotable import ASKS, is_aside, is_quotable
+from harness.core.steps import asks_for_steps, steps_of
 from harness.research.gathering import GatheredSource, documents_of
 from harness.research.joined_sentences import Piece, joined, pieces_of
 from harness.research.relevance import Wording, promise
@@ -46,9 +48,11 @@ class Sentence(Struct, frozen=True):
     @property
     def in_context(self) -> str:
         """The sentence after the title of its source, its heading, and the sentence that it needs, as the reader has
-        learned to read it.
+        learned to read it. Steps are read by what they are the steps of, the heading: none of them says that.
         """
         text = f"{self.before} {self.text}" if self.before else self.text
+        if (named := self.heading or self.source.title) and steps_of(self.text):
+            text = f"{named}."
         return in_context(self.source.title, self.heading, text)
 
 
@@ -62,13 +66,14 @@ def promising_sentences(sources: Sequence[GatheredSource], chunk_set: ChunkSet, 
         for chunk in chunks
     ]
     best = sorted(range(len(chunks)), key=lambda at: -promises[at])  # stable: ties keep their order
-    headings, seen = _headings(chunks), set[str]()
+    headings, seen, steps = _headings(chunks), set[str](), asks_for_steps(chunk_set.question)
+    last = {chunk.metadata["document"]: at for at, chunk in enumerate(chunks)}.values()
     chosen: dict[int, list[Sentence]] = {}
     for at in best:
-        source = by_url[chunks[at].metadata["url"]]
+        source, join = by_url[chunks[at].metadata["url"]], partial(joined, steps=steps, ends=at in last)
         found = [
             each
-            for each in _sentences(chunks[at], source, at * 1_000, headings[at], seen, wanted)
+            for each in _sentences(chunks[at], source, at * 1_000, headings[at], seen, wanted, join)
             if not _only_repeats(each, wanted) and not is_aside(each.text, chunk_set.question)
         ]
         if sum(map(len, chosen.values())) + len(found) > MAX_EMBEDDED:
@@ -96,10 +101,16 @@ def _headings(chunks: Sequence[EmbeddedChunk]) -> list[str]:
 
 
 def _sentences(
-    chunk: EmbeddedChunk, source: GatheredSource, first: int, heading: str, seen: set[str], wanted: Wording
+    chunk: EmbeddedChunk,
+    source: GatheredSource,
+    first: int,
+    heading: str,
+    seen: set[str],
+    wanted: Wording,
+    join: Callable[[Sequence[Piece]], Iterable[Piece]],
 ) -> Iterator[Sentence]:
     """Yield every quotable sentence not `seen` yet, but not why a writer asks a question; positions count from `first`,
-    and `heading` is that of the first paragraph.
+    `heading` is that of the first paragraph, and `join` makes one sentence of those that are quoted so.
     """
     pieces = list[Piece]()
     for paragraph in chunk.text.split("\n\n"):
@@ -108,7 +119,7 @@ def _sentences(
         if found[-1:] and found[-1].text.endswith(ASKS):  # why its writer asks
             seen.update(piece.text for piece in found if _OF_WRITER.match(piece.text))
         pieces += found
-    pieces = list(joined(pieces))
+    pieces = list(join(pieces))
     needed = with_needed(piece.text for piece in pieces)
     for position, (piece, (text, before)) in enumerate(zip(pieces, needed, strict=True), start=first):
         if text not in seen and is_quotable(text):

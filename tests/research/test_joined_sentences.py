@@ -113,3 +113,57 @@ def test_a_description_follows_the_name_that_it_describes(paragraphs: tuple[str,
 def test_other_lines_describe_nothing(paragraphs: tuple[str, ...]) -> None:
     """A name in a sentence, one without a description, code and titles stay as they are."""
     assert quoted(*paragraphs) == [piece.text for each in paragraphs for piece in pieces_of(each)]
+
+
+BLEED = ("Turn the heating off.", "Open the valve with a key.", "Close it when water comes.")
+NUMBERED = "\n".join(f"{number}. {item}" for number, item in enumerate(BLEED, start=1))
+AS_ONE = NUMBERED.replace("\n", " ")
+
+
+def with_steps(*paragraphs: str, ends: bool = False) -> list[str]:
+    """Return the sentences of a chunk as they are quoted to someone who asks for steps."""
+    pieces, heading = [], ""
+    for each in paragraphs:
+        heading = each.lstrip("# ") if each.startswith("#") else heading
+        pieces += pieces_of(each, heading)
+    return [each.text for each in joined(pieces, steps=True, ends=ends)]
+
+
+@pytest.mark.parametrize(
+    "paragraphs",
+    [
+        ("# Bleeding", NUMBERED, AFTER),
+        (AFTER, NUMBERED, AFTER),
+        ("# Bleeding", NUMBERED, "# Painting", "1. Wash the radiator.\n2. Paint it twice.", AFTER),
+        ("# Bleeding", NUMBERED, "# You need", "- a key\n- a cloth", AFTER),
+        ("# Bleeding", NUMBERED.replace("with a key", "with\n  a key"), AFTER),
+        ("# Bleeding", *NUMBERED.split("\n"), AFTER),
+    ],
+)
+def test_numbered_steps_are_one_sentence(paragraphs: tuple[str, ...]) -> None:
+    """Without an announcement, but only where steps are asked for; the numbers stay."""
+    assert AS_ONE in with_steps(*paragraphs)
+    assert is_quoted_in(AS_ONE, ["\n\n".join(paragraphs)])
+    assert BLEED[1] in quoted(*paragraphs)
+    assert not any(AS_ONE in each for each in quoted(*paragraphs))
+
+
+def test_steps_at_the_end_of_a_chunk_may_be_cut() -> None:
+    """Unless the text ends there, too."""
+    assert with_steps("# Bleeding", NUMBERED)[1:] == list(BLEED)
+    assert with_steps("# Bleeding", NUMBERED, ends=True)[1:] == [AS_ONE]
+
+
+@pytest.mark.parametrize(
+    "paragraphs",
+    [
+        (NUMBERED.replace("1. ", "2. "), AFTER),
+        ("\n".join(f"- {item}" for item in BLEED), AFTER),
+        ("1. Introduction\n2. Bleeding a radiator\n3. Safety", AFTER),
+        (NUMBERED, "It may take long.", "4. Turn the heating on again.", AFTER),
+        ("1. Turn the heating off.\n2. Who knows more …\n3. Close it when water comes.", AFTER),
+    ],
+)
+def test_other_lists_stay_in_pieces(paragraphs: tuple[str, ...]) -> None:
+    """The middle of a list, bullets, a table of contents, and a list that goes on."""
+    assert with_steps(*paragraphs, ends=True) == quoted(*paragraphs)

@@ -169,7 +169,7 @@ def _result(connection: sqlite3.Connection, ranked: RankedDocument) -> SearchRes
     for passage in ranked.passages:
         sql = "SELECT section, text, pages FROM passages WHERE id = ?"
         section, text, pages = connection.execute(sql, (passage,)).fetchone()
-        before = f"{section}\n\n" if section and section != title else ""
+        before = f"## {section}\n\n" if section and section != title else ""
         bodies.append(before + text)
         starts.append(shifted_starts(checked_starts(orjson.loads(pages)), len(before)))
     result = SearchResult(title=title, href=href, body="\n\n".join(bodies))

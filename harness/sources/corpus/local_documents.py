@@ -6,7 +6,7 @@ import stat
 from collections.abc import Callable, Iterator, Mapping
 from io import BytesIO
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import orjson
 from msgspec import Struct
@@ -14,7 +14,8 @@ from msgspec.structs import replace
 
 from harness.core.page_numbers import PageStarts
 from harness.core.text import clean, one_line
-from harness.errors import InvalidInput
+from harness.errors import InvalidInput, PageError
+from harness.sources.pages.extraction import extract
 from harness.sources.pages.pdf_text import paged_text
 
 log = logging.getLogger(__name__)
@@ -171,14 +172,11 @@ def _decoded(data: bytes) -> str:
 
 
 def _html(path: Path) -> Iterator[CorpusDocument]:
-    from trafilatura import bare_extraction
-
-    logging.getLogger("trafilatura").setLevel(logging.CRITICAL)  # this function reports what it cannot read
-    page: Any = bare_extraction(_bytes(path, MAX_HTML_BYTES), include_comments=False, with_metadata=True)
-    if page is None or not page.text:
-        raise _Unreadable("no article text found in this HTML")
-    # trafilatura puts one paragraph on one line
-    yield _document(path, page.title or path.stem, page.text.replace("\n", "\n\n"))
+    try:
+        page = extract(_bytes(path, MAX_HTML_BYTES), "text/html")
+    except PageError as error:
+        raise _Unreadable(str(error)) from error
+    yield _document(path, page.title or path.stem, page.text)
 
 
 def _pdf(path: Path) -> Iterator[CorpusDocument]:

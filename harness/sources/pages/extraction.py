@@ -66,6 +66,9 @@ _NO_CHARACTER = re.compile(
 )
 """Characters and references that XML forbids: one of them makes trafilatura give up the whole page."""
 
+_SHORT_NUMBER = re.compile("[0-9]{1,2}")
+_NUMBERED = re.compile(r"- (?=[0-9]{1,5}\. )")
+"""Sign that trafilatura puts before the items of any list, also before a number."""
 _UNSEEN = ("script", "style", "svg", "noscript", "template", "iframe")
 _NOTHING = "no text found; it may need JavaScript, or hold only images"
 
@@ -175,6 +178,7 @@ def _html(html: str) -> Page:
         title, about = _title(tree), _about(tree)
         for link in [each for each in tree.iter("a") if each.text == "¶"]:  # documentation adds one to each heading
             link.drop_tree()
+        _number_items(tree)
         large = _element(tree, LARGE_ELEMENTS) is not None
         page: Any = bare_extraction(tree, include_comments=False, fast=large)
         blocks = [] if page is None else list(_blocks(page.body))
@@ -190,6 +194,15 @@ def _tree(html: str) -> Any:
     parser = HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, collect_ids=False)
     readable = _NO_CHARACTER.sub("", clean(html, len(html)))
     return document_fromstring(readable.encode(), parser=parser)
+
+
+def _number_items(tree: Any) -> None:
+    """Put their numbers before the items of numbered lists, as a browser does; trafilatura makes bullets of them."""
+    for listed in tree.iter("ol"):
+        start = listed.get("start", "1")
+        if _SHORT_NUMBER.fullmatch(start) and listed.get("type", "1") == "1" and listed.get("reversed") is None:
+            for number, item in enumerate(listed.iterchildren("li"), start=int(start)):
+                item.text = f"{number}. {(item.text or '').lstrip()}"
 
 
 def _bound(tree: Any) -> None:
@@ -261,7 +274,7 @@ def _blocks(body: Any) -> Iterator[str]:
             continue
         alone = Element("body")
         alone.append(element)
-        lines = [line.strip() for line in xmltotxt(alone, include_formatting=False).split("\n")]
+        lines = [_NUMBERED.sub("", line.strip()) for line in xmltotxt(alone, include_formatting=False).split("\n")]
         yield ("\n" if element.tag in {"list", "table", "code"} else "\n\n").join(line for line in lines if line)
 
 

@@ -196,7 +196,7 @@ def test_the_heading_of_a_passage_is_part_of_the_body(folder: Path, opened: Open
     (folder / "guide.md").write_text("# Guide\n\nIntroduction.\n\n## Grafting\n\nCut both twigs at an angle.\n")
     [result] = opened(folder).search("grafting", 5)
     assert result["title"] == "Guide"
-    assert result["body"] == "Grafting\n\nCut both twigs at an angle."
+    assert result["body"] == "## Grafting\n\nCut both twigs at an angle."
 
 
 def test_a_long_document_does_not_crowd_out_the_others(tmp_path: Path, opened: Open) -> None:

@@ -50,6 +50,25 @@ def test_lists_tables_and_code_keep_their_lines() -> None:
 
 
 @pytest.mark.parametrize(
+    ("listed", "lines"),
+    [
+        ("<ol><li>Cut.<li>Sew.</ol>", "1. Cut.\n2. Sew."),
+        ("<ol start=4><li><p>Cut.</p></li><li><b>Sew</b> it.</li></ol>", "4. Cut.\n5. Sew it."),
+        ("<ol><li>Cut:<ul><li>cloth</ul><li>Sew.</ol>", "1. Cut:\n- cloth\n2. Sew."),
+        ("<ol reversed><li>Cut.<li>Sew.</ol>", "- Cut.\n- Sew."),
+        ("<ol type=a><li>Cut.<li>Sew.</ol>", "- Cut.\n- Sew."),
+        ("<ol start=x><li>Cut.<li>Sew.</ol>", "- Cut.\n- Sew."),
+        ("<ul><li>Cut.<li>Sew.</ul>", "- Cut.\n- Sew."),
+    ],
+)
+def test_numbered_lists_keep_their_numbers(listed: str, lines: str) -> None:
+    """As a browser shows them; other kinds of lists have bullets."""
+    around = "A paragraph that is long enough to be the main text of a page."
+    page = extract(f"<body><article><p>{around}</p>{listed}<p>{around}</p></article>".encode(), "text/html")
+    assert lines in page.text.split("\n\n")
+
+
+@pytest.mark.parametrize(
     ("head", "title"),
     [
         ("<title> A\n title </title>", "A title"),
