@@ -109,7 +109,7 @@ def test_excerpts_that_more_likely_do_not_help_come_last() -> None:
     """
     found = [
         excerpt(f"S{n}.", source=n, relevance=0.1 if n else 0.9, helps=helps)
-        for n, helps in enumerate([0.4, 0.3, 0.6, None, 0.59, 0.9])
+        for n, helps in enumerate([0.4, 0.3, 0.5, None, 0.49, 0.9])
     ]
     against = [excerpt("It is 5.", source=1, disagrees=1), excerpt("It is 6.", source=2, disagrees=1)]
     report = write_report(ONE, [*found, *against])

@@ -149,9 +149,9 @@ def test_contents_stand_beside_the_text_and_fold_on_a_phone(visit: Visitor, furn
     """On a desktop they stay in view and mark the section that is read; on a phone a summary opens them."""
     page = visit(f"/runs/{furnished.run}")
     contents = page.get_by_role("navigation", name="Contents")
-    contents.get_by_role("link", name="Further passages").click()
+    contents.get_by_role("link", name="Key points").click()
     expect(page).to_have_url(re.compile("#section-2$"))
-    expect(page.get_by_role("heading", name="Further passages")).to_be_in_viewport()
+    expect(page.get_by_role("heading", name="Key points")).to_be_in_viewport()
     page.get_by_role("heading", name="How it was found").scroll_into_view_if_needed()
     expect(contents).to_be_in_viewport()
     expect(contents.locator("[aria-current]")).to_have_count(1)
@@ -159,7 +159,7 @@ def test_contents_stand_beside_the_text_and_fold_on_a_phone(visit: Visitor, furn
     page = visit(f"/runs/{furnished.run}", size=PHONE)
     expect(page.get_by_role("navigation", name="Contents")).to_be_hidden()
     page.get_by_text("Contents", exact=True).click()
-    expect(page.get_by_role("link", name="Further passages")).to_be_visible()
+    expect(page.get_by_role("link", name="Key points")).to_be_visible()
 
 
 def test_a_report_is_copied_as_markdown(visit: Visitor, furnished: Furnished) -> None:
