@@ -6,6 +6,8 @@ from harness.core.text import words
 
 MIN_STEPS, MIN_WORDS = 2, 3
 """Fewest steps of a list, and fewest words of one: titles in a table of contents are shorter."""
+FIRST = ("1.", "1)")
+"""Signs before the first step."""
 _ASKS = re.compile(
     r"\W*(?:how (?:do|can|could|should|would|must|does) (?:i|you|we|one|someone|people)\b|how to\b"
     r"|(?:what|which)(?: are)?(?: the)?(?: \w+)? (?:steps|instructions|procedure)\b)",
@@ -13,6 +15,7 @@ _ASKS = re.compile(
 )
 _NUMBER = re.compile(r"(?:^| )(\d{1,2})[.)] ")
 _ENDS = (".", "!", ".)", ".”", '."')
+"""Ends of a whole sentence that asks nothing."""
 
 
 def asks_for_steps(question: str) -> bool:
@@ -24,9 +27,11 @@ def steps_of(text: str) -> list[str]:
     """Return the steps of a text that is nothing but a list of sentences with the numbers 1, 2, 3, …; none if it is
     something else. Never raises.
     """
-    before, *parts = _NUMBER.split(text)
+    if not text.startswith(FIRST):
+        return []
+    _, *parts = _NUMBER.split(text)
     numbers, steps = parts[::2], [step.strip() for step in parts[1::2]]
-    if before or len(steps) < MIN_STEPS or any(int(number) != place for place, number in enumerate(numbers, start=1)):
+    if len(steps) < MIN_STEPS or any(int(number) != place for place, number in enumerate(numbers, start=1)):
         return []
     whole = all(step[:1].isupper() and step.endswith(_ENDS) and len(words(step)) >= MIN_WORDS for step in steps)
     return steps if whole else []

@@ -10,13 +10,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from harness.core.quotable import ITEM_MARK, is_quotable, is_signature
-from harness.core.steps import steps_of
+from harness.core.steps import FIRST, steps_of
 from harness.core.text import one_line, sentences
 
 _ITEM = re.compile(rf"(?:^|\n)[ \t]*({ITEM_MARK})[ \t]+")
 _GOES_ON = (";", ",", ":")
 """Signs after an item that is not the last one."""
-_FIRST = ("1.", "1)")
 _NOTE = ("Note:", "Note that")
 
 
@@ -53,7 +52,7 @@ def joined(pieces: Sequence[Piece], *, steps: bool = False, ends: bool = False) 
     """
     at = 0
     while at < len(pieces):
-        begins = steps and pieces[at].mark in _FIRST
+        begins = steps and pieces[at].mark in FIRST
         end = _end_of_steps(pieces, at, ends=ends) if begins else _end_of_whole(pieces, at)
         text = " ".join(f"{each.mark} {each.text}".strip() for each in pieces[at:end])
         text = text if begins else text.removeprefix(pieces[at].mark).lstrip()
@@ -68,7 +67,7 @@ def joined(pieces: Sequence[Piece], *, steps: bool = False, ends: bool = False) 
 def _end_of_steps(pieces: Sequence[Piece], at: int, *, ends: bool) -> int:
     """Return where the numbered list that begins at a place ends; the next place if it may go on in the next chunk."""
     end = at + 1
-    while end < len(pieces) and pieces[end].in_item and pieces[end].mark not in _FIRST:
+    while end < len(pieces) and pieces[end].in_item and pieces[end].mark not in FIRST:
         end += 1
     if end == len(pieces):
         return end if ends else at + 1
@@ -97,5 +96,5 @@ def _is_complete(items: Sequence[Piece], rest: Sequence[Piece]) -> bool:
     if rest[0].text.startswith(_NOTE):  # it may stand between two items
         return False
     place = next((place for place, each in enumerate(rest) if each.in_item), 0)
-    begins = rest[place].mark in _FIRST or rest[place].heading != items[-1].heading
+    begins = rest[place].mark in FIRST or rest[place].heading != items[-1].heading
     return place == 0 or begins or rest[place - 1].text.endswith(":")

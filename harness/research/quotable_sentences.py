@@ -67,7 +67,7 @@ def promising_sentences(sources: Sequence[GatheredSource], chunk_set: ChunkSet, 
     ]
     best = sorted(range(len(chunks)), key=lambda at: -promises[at])  # stable: ties keep their order
     headings, seen, steps = _headings(chunks), set[str](), asks_for_steps(chunk_set.question)
-    last = {chunk.metadata["document"]: at for at, chunk in enumerate(chunks)}.values()
+    last = set({chunk.metadata["document"]: at for at, chunk in enumerate(chunks)}.values())
     chosen: dict[int, list[Sentence]] = {}
     for at in best:
         source, join = by_url[chunks[at].metadata["url"]], partial(joined, steps=steps, ends=at in last)

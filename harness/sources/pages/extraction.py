@@ -67,8 +67,8 @@ _NO_CHARACTER = re.compile(
 """Characters and references that XML forbids: one of them makes trafilatura give up the whole page."""
 
 _SHORT_NUMBER = re.compile("[0-9]{1,2}")
-_NUMBERED = re.compile(r"- (?=[0-9]{1,5}\. )")
-"""Sign that trafilatura puts before the items of any list, also before a number."""
+_NUMBERED = re.compile(r"^- (?=[0-9]{1,5}\. )")
+"""The bullet that trafilatura puts before an item, where a number follows."""
 _UNSEEN = ("script", "style", "svg", "noscript", "template", "iframe")
 _NOTHING = "no text found; it may need JavaScript, or hold only images"
 
@@ -197,7 +197,7 @@ def _tree(html: str) -> Any:
 
 
 def _number_items(tree: Any) -> None:
-    """Put their numbers before the items of numbered lists, as a browser does; trafilatura makes bullets of them."""
+    """Put its number before each item of a numbered list, as a browser does; trafilatura puts bullets there."""
     for listed in tree.iter("ol"):
         start = listed.get("start", "1")
         if _SHORT_NUMBER.fullmatch(start) and listed.get("type", "1") == "1" and listed.get("reversed") is None:
@@ -274,7 +274,9 @@ def _blocks(body: Any) -> Iterator[str]:
             continue
         alone = Element("body")
         alone.append(element)
-        lines = [_NUMBERED.sub("", line.strip()) for line in xmltotxt(alone, include_formatting=False).split("\n")]
+        lines = [line.strip() for line in xmltotxt(alone, include_formatting=False).split("\n")]
+        if element.tag == "list":
+            lines = [_NUMBERED.sub("", line) for line in lines]
         yield ("\n" if element.tag in {"list", "table", "code"} else "\n\n").join(line for line in lines if line)
 
 

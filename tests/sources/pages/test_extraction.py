@@ -59,6 +59,7 @@ def test_lists_tables_and_code_keep_their_lines() -> None:
         ("<ol type=a><li>Cut.<li>Sew.</ol>", "- Cut.\n- Sew."),
         ("<ol start=x><li>Cut.<li>Sew.</ol>", "- Cut.\n- Sew."),
         ("<ul><li>Cut.<li>Sew.</ul>", "- Cut.\n- Sew."),
+        ("<pre><code>- 1. Cut.</code></pre>", "- 1. Cut."),
     ],
 )
 def test_numbered_lists_keep_their_numbers(listed: str, lines: str) -> None:
