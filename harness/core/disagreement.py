@@ -54,12 +54,35 @@ _HAS_UNIT = re.compile(
     re.IGNORECASE,
 )
 """Measures whose figures have a unit: numbers without one count something else."""
+_COUNTED = re.compile(
+    r"\b(?:how many|number of) (?:[\w-]+ ){0,3}?([^\W\d_]{3,}?)(?:e?s)?(?= (?:of|in|on|at|for|per|to|with|by|from|and"
+    r"|as|do|does|did|are|is|was|were|has|have|had|can|could|will|found|there|that|which|who)\b|\W*$)"
+)
+"""The word for what a question counts, without its plural."""
 _BOUND = re.compile(
     r"\b(?:more|less|fewer|greater|higher|lower) than\b|\bat (?:least|most)\b|\b(?:up to|over|under|between|from|before"
     r"|after|since|until|by) \$?\d|\d\s?(?:to|-|–|or)\s?\$?\d|\d0s\b|^(?:table|figure|chapter|section|page|step)\s\d",
     re.IGNORECASE,
 )
 """Bounds, ranges, decades and labels: not one figure."""
+_OF_MEASURE = (
+    r"(?: \w+)? (?:distance|approach|height|elevation|length|width|depth|area|size|weight|mass|age|speed|price|cost"
+    r"|temperature|value|point)"
+)
+_QUALIFIERS = {
+    "average": re.compile(r"\b(?:average|mean|median|typical(?:ly)?)\b", re.IGNORECASE),
+    "least": re.compile(
+        rf"\b(?:closest|nearest|shortest|smallest|lowest|least){_OF_MEASURE}\b|\b(?:minimum|perigee|perihelion)\b",
+        re.IGNORECASE,
+    ),
+    "most": re.compile(
+        rf"\b(?:farthest|furthest|longest|largest|greatest|highest){_OF_MEASURE}\b|\b(?:maximum|apogee|aphelion)\b",
+        re.IGNORECASE,
+    ),
+    "women": re.compile(r"\b(?:wom[ae]n|females?|girls?)\b", re.IGNORECASE),
+    "men": re.compile(r"\b(?:m[ae]n|males?|boys?)\b", re.IGNORECASE),
+}
+"""Words that say which of several figures for one thing is meant: on average or at the extreme, of women or men."""
 _HEDGED = re.compile(
     r"\?|\b(?:believ|think|thought|claim|suppos|may|might|could|avoid|before|until|since|if|unless)\w*"
 )
@@ -93,14 +116,16 @@ def disagreements(question: str, said: Sequence[Said]) -> list[tuple[int, ...]]:
 
 def figures_for(question: str, said: Sequence[Said]) -> dict[str, dict[int, Decimal]]:
     """Return the figures (or years) that statements give for what the question asks: by unit, the place in `said` and
-    the value. Bounds, ranges, and figures of other things are left out. Never raises.
+    the value. Bounds, ranges, figures of other things, and, unless what is measured lasts, those without the year of
+    the question are left out. Never raises.
     """
     by_unit: dict[str, dict[int, Decimal]] = {}
-    asked, names = read(question), required_names(question)
+    asked, names, lasting = read(question), required_names(question), _LASTING.search(question) is not None
     for place, each in enumerate(said[:MOST]):
         found = read(each.text)
-        is_comparable = asked.dates <= found.dates and not _BOUND.search(each.text)
-        if is_comparable and _is_about(question, names, asked, each, found):
+        is_dated = asked.dates <= found.dates or (lasting and not found.dates)
+        is_meant = _qualifiers(question) <= _qualifiers(each.text) and not _BOUND.search(each.text)
+        if is_dated and is_meant and _is_about(question, names, asked, each, found):
             for unit, value in _figures(question, asked, found):
                 by_unit.setdefault(unit, {})[place] = value
     return by_unit
@@ -171,7 +196,7 @@ def _figures(question: str, asked: Reading, found: Reading) -> Iterator[tuple[st
             yield "year", Decimal(years[0])
     elif not _COUNTS.isdisjoint(asked.asks) or _MEASURE.search(question):
         new = [quantity for quantity in found.quantities if quantity not in asked.quantities]
-        if _HAS_UNIT.search(question):
+        if _HAS_UNIT.search(question) or not _counts(question, found.plain):
             new = [quantity for quantity in new if quantity.unit]
         units, measured = [quantity.unit for quantity in new], _measured(question, found.plain)
         for quantity in new:
@@ -180,6 +205,12 @@ def _figures(question: str, asked: Reading, found: Reading) -> Iterator[tuple[st
                     yield quantity.unit, Decimal(quantity.value)
                 except InvalidOperation:  # a version
                     continue
+
+
+def _counts(question: str, plain: str) -> bool:
+    """Return whether a statement has the word for what a question counts, if it counts something."""
+    counted = _COUNTED.search(question.lower())
+    return counted is None or re.search(rf"\b{re.escape(counted[1])}", plain) is not None
 
 
 def _measured(question: str, plain: str) -> str:
@@ -196,17 +227,25 @@ def _measured(question: str, plain: str) -> str:
 
 
 def comparable(question: str, unit: str, first: int, held: Sequence[Said], values: Mapping[int, Decimal]) -> list[int]:
-    """Return the places of `held` whose figures are of the size of that of `first`, and, unless what the question
-    measures lasts, said of the same years.
+    """Return the places of `held` whose figures are of the size of that of `first`, of the same kind (on average, of
+    women), and, unless what the question measures lasts, said of the same years.
     """
     if unit == "year":
         return list(values)
     years, lasting = years_of(held[first].text), _LASTING.search(question) is not None
+    meant = _qualifiers(held[first].text)
     return [
         place
         for place, value in values.items()
-        if is_near(value, values[first]) and (lasting or years_of(held[place].text) == years)
+        if is_near(value, values[first])
+        and (lasting or years_of(held[place].text) == years)
+        and _qualifiers(held[place].text) == meant
     ]
+
+
+def _qualifiers(text: str) -> frozenset[str]:
+    """Return which of several figures for one thing a text means."""
+    return frozenset(name for name, words in _QUALIFIERS.items() if words.search(text))
 
 
 def years_of(text: str) -> frozenset[str]:

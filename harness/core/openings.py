@@ -5,15 +5,15 @@ import re
 from harness.core.answer_kinds import lacks_kind
 from harness.core.dangling import names_earlier, needs_previous
 from harness.core.definitions import asks_other, asks_what, defines, says_what_it_does
-from harness.core.quotable import signature_of
+from harness.core.quotable import is_cut_off, signature_of
 from harness.core.steps import asks_for_steps, gives_steps
 from harness.core.text import words
 
-ASIDE, DEFINES, NAMED = 0.7, 1.3, 1.1
+ASIDE, DEFINES, NAMED, CUT_OFF = 0.7, 1.3, 1.1, 0.95
 """Factors of the merit of a sentence that would open an answer: of one that adds to an answer, points back, or lacks
 the number, time or name that is asked for, and of a definition or description that is not; of a definition, of steps,
-or of a sentence that says what a thing does, where that is asked for; and of any sentence of a page whose title the
-question names.
+or of a sentence that says what a thing does, where that is asked for; of any sentence of a page whose title the
+question names; and of a sentence whose end is missing.
 """
 MIN_NAMED = 2
 """Least words of such a title: a single one names too much."""
@@ -90,12 +90,12 @@ def opening_factor(sentence: str, question: str, title: str = "") -> float:
     """Return the factor of the merit of a sentence, on a page with this title, as the first one of an answer; 1 for
     most. Never raises.
     """
-    of_title = NAMED if names_title(question, title) else 1.0
+    usual = (NAMED if names_title(question, title) else 1.0) * (CUT_OFF if is_cut_off(sentence) else 1.0)
     adds = is_aside(sentence, question) or is_announcement(sentence) or describes_other(sentence, question)
     if adds or needs_previous(sentence) or names_earlier(sentence) or lacks_kind(sentence, question):
-        return of_title * ASIDE
+        return usual * ASIDE
     if says_what_it_does(sentence, question) or (asks_for_steps(question) and gives_steps(sentence)):
-        return of_title * DEFINES
+        return usual * DEFINES
     if not defines(sentence, question):
-        return of_title
-    return of_title * (DEFINES if asks_what(question) else ASIDE if asks_other(question) else 1.0)
+        return usual
+    return usual * (DEFINES if asks_what(question) else ASIDE if asks_other(question) else 1.0)

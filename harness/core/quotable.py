@@ -8,6 +8,8 @@ from harness.core.text import words
 
 MIN_BYTES, MAX_CHARS, MIN_WORDS = 20, 450, 5
 """Bytes in UTF-8: an ideograph says as much as three letters."""
+MIN_CUT_WORDS = 6
+"""Least words of the beginning of a sentence that was cut off."""
 MIN_LETTERS = 0.75
 """Least share of letters, their marks, digits and white space."""
 MAX_LIST_CHARS, MIN_ITEMS = 700, 2
@@ -20,7 +22,9 @@ MAX_MARKS = 2
 MAX_NUMBERS = 0.5
 """Largest share of words that are numbers: above it, a row of a table."""
 _CUT_OFF = ("...", "…", "[…]", "[...]")
-_ENDS = tuple(".!?\"'”’)»。！？」』）।॥؟۔")
+_CUT_END = re.compile(r"[\s,;:–—(\[]*(?:\.\.\.|…|\[(?:…|\.\.\.)\])$")
+"""The sign that the end of a sentence is missing, and what is before it."""
+ENDS = tuple(".!?\"'”’)»。！？」』）।॥؟۔")
 ASKS = ("?", "？", "؟")
 """Signs that end a question."""
 ITEM_MARK = r"(?:[-*•]|\d{1,2}[.)])"
@@ -33,7 +37,7 @@ _NAMED = re.compile(r"\s(?:\"[^\"\s]{1,40}\"|“[^“”\s]{1,40}”|`[^`\s]{1,4
 """A sign or name in quotation marks, which says nothing about the sentence around it."""
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 """Letters of scripts without spaces: a part of a sentence between two spaces is more than a word."""
-_SEPARATORS = re.compile(r"[|•·»›→▸]|\s[>/]\s|\t")
+_SEPARATORS = re.compile(r"[|•·»›→▸]|\s[>/;]\s|\t")
 _CHROME = re.compile(
     r"^(click here|read more|learn more|(sign|log) (in|up) (or|to (your|read|continue))|subscribe (to our|now|today)|"
     r"share this|skip to|jump to|table of contents|all rights reserved|copyright (©|\(c\)|\d{4})|back to top|"
@@ -51,7 +55,8 @@ _ADVERTISES = re.compile(
     re.IGNORECASE,
 )
 _ANNOUNCES = re.compile(
-    r"^(?:(?:this|our) (?:page|article|guide|site|post|tutorial) (?:explains|answers|describes|says|lists|shows)\b|"
+    r"^(?:(?:this|our) (?:page|article|guide|site|post|tutorial|essay|chapter|video|blog) (?:explains|answers|describes"
+    r"|says|lists|shows|explores|examines|discusses|covers|looks at|provides|presents|contains)\b|"
     r"learn (?:how|why|what|about|more)\b|we (?:compare|compared|explain|show|look at|answer)\b|"
     r"(?:what|which|how|why)\b[^.?!]*,(?: and)? (?:what|how|why|which \w+ (?:to|you|are|is))\b[^?!]*\.$)|"
     r": (?:how to|what you|everything)\b|\bwhat you need\b.*\bhow to\b",
@@ -134,12 +139,21 @@ _ABOUT_BELIEFS = frozenset(
 _USELESS = (_ADVERTISES, _ANNOUNCES, _TEASES, _DESCRIBES, _TITLES, _TO_WRITERS, _POINTS_ELSEWHERE, _REFERENCE)
 
 
-def is_quotable(sentence: str) -> bool:
+def is_cut_off(sentence: str) -> bool:
+    """Return whether a sentence ends with the sign that its end is missing. Never raises."""
+    return sentence.endswith(_CUT_OFF)
+
+
+def is_quotable(sentence: str, *, cut_off: bool = False) -> bool:
     """Return whether this reads as a whole sentence rather than code, a heading, a table row, navigation, advertising,
     the announcement of a page, a pointer to another place, an order to the reader's writer, or a text that was cut off.
     A sentence may announce a list that follows it on the same line: "There are two steps: 1. …, 2. …"; or describe what
-    is named before it: "list.sort() Sorts …". Numbered steps need no announcement. Never raises.
+    is named before it: "list.sort() Sorts …". Numbered steps need no announcement. `cut_off`: its end may be missing if
+    enough is left. Never raises.
     """
+    if cut_off and is_cut_off(sentence):
+        begins = _CUT_END.sub("", sentence)
+        return len(words(begins)) >= MIN_CUT_WORDS and is_quotable(f"{begins}.")
     sentence = sentence.removeprefix(named).lstrip(" -") if (named := signature_of(sentence)) else sentence
     items = steps_of(sentence)
     announcement, *listed = [sentence] if items else _LIST.split(sentence, maxsplit=1)
@@ -147,19 +161,21 @@ def is_quotable(sentence: str) -> bool:
         items = items or _NEXT_ITEM.split(listed[0])[1:]
         announced = not listed or is_quotable(f"{announcement}.")
         return len(sentence) <= MAX_LIST_CHARS and announced and _are_items(items)
-    if (
-        len(sentence) > MAX_CHARS
-        or len(sentence.encode(errors="replace")) < MIN_BYTES
-        or len(words(sentence)) < MIN_WORDS
-    ):
+    return _is_whole(sentence) and not any(kind.search(sentence) for kind in _USELESS) and _is_prose(sentence)
+
+
+def _is_whole(sentence: str) -> bool:
+    """Return whether a text has the length, the first letter and the end of a sentence, and the signs of a table or of
+    navigation at most here and there.
+    """
+    is_short = len(sentence.encode(errors="replace")) < MIN_BYTES or len(words(sentence)) < MIN_WORDS
+    if is_short or len(sentence) > MAX_CHARS:
         return False
-    if sentence[0].islower() or not sentence.rstrip("*").endswith(_ENDS) or sentence.endswith(_CUT_OFF):
+    if sentence[0].islower() or sentence.startswith(_CUT_OFF):
         return False
-    if sentence.startswith(_CUT_OFF) or _CHROME.match(sentence) or len(_SEPARATORS.findall(sentence)) > MAX_MARKS:
+    if not sentence.rstrip("*").endswith(ENDS) or sentence.endswith((*_CUT_OFF, ":.", "?.")):
         return False
-    if any(kind.search(sentence) for kind in _USELESS):
-        return False
-    return _is_prose(sentence)
+    return not _CHROME.match(sentence) and len(_SEPARATORS.findall(sentence)) <= MAX_MARKS
 
 
 def signature_of(sentence: str) -> str:

@@ -8,18 +8,33 @@ from msgspec import Struct
 
 from harness.core.equivalence.reading import form
 from harness.core.equivalence.spelling import names_in
+from harness.core.nationalities import spellings_of
 
 _TERM = re.compile(r"(?<![\w.])v?\d[\d.,]*\d(?![\w])|(?<![\w.,])\d{3,}(?!\w)")
 """Numbers of at least two digits, and versions: small counts ("the 3 kinds") are often part of the wording."""
 _AROUND = ".,;:!?()[]{}\"'“”’"
 """Signs around a word, as `names_in` removes them."""
 _WORD = re.compile(r"\w+")
+_CALENDAR = frozenset(
+    """
+    january february march april may june july august september october november december
+    monday tuesday wednesday thursday friday saturday sunday
+    """.split()
+)
 _SMALL = 10
 _NUMBER = re.compile(r"(?<![\w.])v?(\d[\d.,]*\d|\d)(?!\w)")
 _NUMBERED = re.compile(r"(?<![^\W\d_])([^\W\d_][\w+#-]{0,40})[ /-](?:version |v)?(\d[\d.]*)(?!\w)", re.IGNORECASE)
 """A word and the number after it, as in "Python 3.12"; bounded, as its time would grow with the square of a word."""
 _VERSION = re.compile(r"\b(?:of|in|with|for|to|from|since|until|the) version (\d[\d.]*)(?!\w)", re.IGNORECASE)
 _YEAR = re.compile(r"(?<![\d.])(?:19|20)\d\d(?![\d.]*\d)")
+_SPAN = re.compile(r"(?<!\d)((?:19|20)\d\d)(?: ?[-–] ?| to | through |(?<=between \d{4}) and )((?:19|20)\d\d)(?!\d)")
+"""The years of "2000-2009", "from 2000 to 2009", "between 2000 and 2009"."""
+_OPEN = re.compile(
+    r"\b(before|prior to|after)(?: (?:the (?:start|beginning|end) of )?(?:[A-Z]\w+ )?(?:\d{1,2},? )?| )"
+    r"((?:19|20)\d\d)(?![\d.]*\d)"
+)
+"""The years of "before 2020", "after April 1977"."""
+_BOUND = re.compile(r"a year (before|after) (\d{4})")
 _UNNUMBERED = frozenset("a after an at before between by for from in of on or since than the to until".split())
 """Words before a number that it does not belong to."""
 _KINDLESS = frozenset(
@@ -39,39 +54,64 @@ MAX_TERMS, MAX_TERM = 8, 30
 
 
 def required_terms(question: str) -> tuple[str, ...]:
-    """Return the first years, versions and other numbers above ten of a question, each once. Never raises."""
-    found = (match[0].strip(".,").removeprefix("v") for match in _TERM.finditer(question))
+    """Return the first years, versions and other numbers above ten of a question, each once; years of a span as
+    "2000-2009", "a year before 2020" or "a year after 2020". Never raises.
+    """
+    spans = [f"{first}-{last}" for first, last in _SPAN.findall(question)]
+    rest = _SPAN.sub(" ", question)
+    spans += [f"a year {'after' if word == 'after' else 'before'} {year}" for word, year in _OPEN.findall(rest)]
+    found = (match[0].strip(".,").removeprefix("v") for match in _TERM.finditer(_OPEN.sub(" ", rest)))
     terms = dict.fromkeys(term for term in found if len(term) <= MAX_TERM and ("." in term or _above(term)))
-    return tuple(terms)[:MAX_TERMS]
+    return tuple(dict.fromkeys([*spans, *terms]))[:MAX_TERMS]
 
 
 def required_names(question: str) -> tuple[str, ...]:
     """Return the first names of a question, each once: words with a capital letter that does not begin a sentence,
-    neighbours together ("New York"). Never raises.
+    neighbours together ("New York"); not those of months and days. Never raises.
     """
     names = names_in(question)
     words = [word.strip(_AROUND).removesuffix("'s").removesuffix("’s") for word in question.split()]
     groups = groupby(words, key=lambda word: len(word) > 1 and word.casefold() in names)
     terms = dict.fromkeys(" ".join(group) for is_name, group in groups if is_name)
+    terms = {term: None for term in terms if term.casefold() not in _CALENDAR}
     return tuple(term for term in terms if len(term) <= MAX_TERM)[:MAX_TERMS]
 
 
 def lacking_names(names: Iterable[str], text: str) -> tuple[str, ...]:
-    """Return those of `names` of which `text` has no word. Never raises."""
+    """Return those of `names` of which `text` has no word: for a country also no nationality. Never raises."""
     held = text.casefold()
 
     def has(word: str) -> bool:
-        return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", held) is not None
+        return any(re.search(rf"(?<!\w){re.escape(each)}(?!\w)", held) for each in spellings_of(word))
 
     return tuple(name for name in names if not any(map(has, _WORD.findall(name.casefold()))))
 
 
 def lacking(terms: Iterable[str], text: str) -> tuple[str, ...]:
     """Return those of `terms` that `text` does not have. A version is met by one of its releases (3.12 by 3.12.1), a
-    number also with other separators (1,000 by 1000), but never as a part of another number. Never raises.
+    number also with other separators (1,000 by 1000), but never as a part of another number; a span of years by one of
+    them, and one that has no end also by a text without years. Never raises.
     """
     held = _joined(text)
-    return tuple(term for term in terms if not re.search(rf"(?<![\d.]){re.escape(_joined(term))}(?!\d)", held))
+    return tuple(term for term in terms if not (_has_year(term, held) or _has_number(term, held)))
+
+
+def _has_number(term: str, held: str) -> bool:
+    return re.search(rf"(?<![\d.]){re.escape(_joined(term))}(?!\d)", held) is not None
+
+
+def _has_year(span: str, held: str) -> bool:
+    """Return whether a text has a year of a span as `required_terms` writes it."""
+    years = set(map(int, _YEAR.findall(held)))
+    if closed := _SPAN.fullmatch(span):
+        return any(int(closed[1]) <= year <= int(closed[2]) for year in years)
+    if not (bound := _BOUND.fullmatch(span)):
+        return False
+    word, year = bound[1], int(bound[2])
+    if not years or (max(years) >= year if word == "after" else min(years) < year):
+        return True
+    says_before = re.search(rf"\b(?:before|prior to|until) (?:\w+ )?{year}\b", held, re.IGNORECASE)
+    return word == "before" and says_before is not None
 
 
 def named_things(question: str) -> tuple[tuple[str, str], ...]:
@@ -112,6 +152,16 @@ def _has_kind(kind: str, texts: Sequence[str]) -> bool:
     return any(form(word) == meant for word in {word for text in held for word in _WORD.findall(text)})
 
 
+def is_of_time(term: str) -> bool:
+    """Return whether a required term is a year or a span of years. Never raises."""
+    return any(kind.fullmatch(term) for kind in (_YEAR, _SPAN, _BOUND))
+
+
+def names_year(text: str) -> bool:
+    """Return whether a text has a year. Never raises."""
+    return _YEAR.search(text) is not None
+
+
 def all_numbers(question: str) -> tuple[str, ...]:
     """Return every number of a question, also the small ones, each once. Never raises."""
     found = (match[1].strip(".,") for match in _NUMBER.finditer(question))
@@ -121,7 +171,11 @@ def all_numbers(question: str) -> tuple[str, ...]:
 def lacking_words(names: Iterable[str], text: str) -> tuple[str, ...]:
     """Return those of `names` of which `text` lacks a word. Stricter than `lacking_names`. Never raises."""
     held = set(_WORD.findall(text.casefold()))
-    return tuple(name for name in names if not held.issuperset(_WORD.findall(name.casefold())))
+
+    def has(word: str) -> bool:
+        return not held.isdisjoint(spellings_of(word))
+
+    return tuple(name for name in names if not all(map(has, _WORD.findall(name.casefold()))))
 
 
 class TermCheck(Struct, frozen=True, kw_only=True):

@@ -62,7 +62,8 @@ def least_year(question: str, year: int) -> int:
     """
     if is_volatile(question, year):
         return year - 1
-    return max((int(term) for term in required_terms(question) if _YEAR.fullmatch(term)), default=0)
+    parts = (part for term in required_terms(question) for part in term.split("-"))
+    return max((int(part) for part in parts if _YEAR.fullmatch(part)), default=0)
 
 
 def quality(

@@ -34,6 +34,10 @@ _INDIRECT = re.compile(
     r"\b(?:explain|describe|know|tell|ask|wonder|depends?|see|show|understand|find out)\b", re.IGNORECASE
 )
 _JOINED = re.compile(r"^(?:and|but|or|so|then)\s+", re.IGNORECASE)
+_YEARS = re.compile(
+    r"\s*(?:\b(?:in|as of|by|before|after|since|until|from|prior to) )?(?:\b(?:the )?(?:end|start|beginning) of )?"
+    r"\b(?:19|20)\d\d(?:\s?[-–]\s?(?:19|20)\d\d)?\b"
+)
 _ABOUT = 8
 """Words of the first part that say what a pronoun in a later part is about."""
 
@@ -67,6 +71,16 @@ def as_asked(part: str, question: str) -> str:
         if asked and part.startswith(f"{asked} (") and part.endswith(")?"):
             return f"{asked}?"
     return part
+
+
+def as_question(query: str) -> str:
+    """Return a search query, which is no question, as one, without its years: "height of Mount Fuji 2020" as "What is
+    the height of Mount Fuji?". A question stays as it is. Never raises.
+    """
+    query = one_line(query)
+    if query.endswith("?") or _FIRST.match(query):
+        return query
+    return f"What is the {_YEARS.sub('', query[:MAX_CHARS]).strip(' .')}?"
 
 
 def follow_up(question: str, words: str) -> str:

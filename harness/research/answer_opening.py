@@ -35,11 +35,15 @@ def answers_first(
 def _opening(
     about: "Sequence[Evidence]", question: str, wanted: Wording, writing: WritingSettings, reader: Reader
 ) -> "Evidence":
-    """Return the excerpt that opens the answer to a question best. The first sentences of the best ones are read a
+    """Return the excerpt that opens the answer to a question best: one that lacks nothing of the question, if any is
+    likely to answer. The first sentences of the best ones are read a
     second time, without title and heading, whose words count for every sentence below them; steps, which say nothing
     without them, are not.
     """
     best: dict[str, Evidence] = {}  # by their first sentence
+    whole = [each for each in about if not each.lacks]
+    if max((each.of_part for each in whole), default=0.0) >= reader.calibration.answers:
+        about = whole
     for each in sorted(about, key=lambda each: -merit(each, wanted, writing.reading_weight)):
         best.setdefault(each.sentences[0], each)
     factors = {text: opening_factor(text, question, each.source.title) for text, each in best.items()}

@@ -161,8 +161,8 @@ def find_evidence(
     off topic (better nothing than something unrelated); then the statements of sources that disagree. The vector of an
     excerpt is the mean of its sentences' vectors. With a `reader`, there are none if it, or the vectors in another
     language than English, find no sentence likely enough to answer the question or one of the `parts`, the
-    sub-questions of a compound question. Each part has an excerpt if one is about it, but none if nothing answers it
-    while another part is answered. The rules in `writing` weigh.
+    sub-questions of a compound question; its years may be missing then. Each part has an excerpt if one is about it,
+    but none if nothing answers it while another part is answered. The rules in `writing` weigh.
 
     Raises:
         InvalidInput: a rule cannot be used, see `harness.core.rules`.
@@ -186,7 +186,7 @@ def find_evidence(
         read = [*questions, whole] if parts else questions
         answering = read_sentences(likely, vectors, read, chunk_set, reader, missing, weights)
         least = reader.calibration.answers
-        if max(*(answering.relevance or ()), *answering.of_part) < least:
+        if max(answering.nearest, *(answering.relevance or ()), *answering.of_part) < least:
             return []
         answered = {part for part, likeliest in answering.likeliest().items() if likeliest >= least} or answered
     ranked = sorted(

@@ -49,6 +49,8 @@ def stopped_because(reason: str | None) -> str:
     return STOPPED_BECAUSE.get(reason or "", reason or "")
 
 
+WEB = ("http://", "https://")
+
 LEFT_OUT = "left out"
 """End of the note on a source that is not used."""
 
@@ -102,6 +104,11 @@ class GatheredSource(Struct, frozen=True, omit_defaults=True):
     def undated(self) -> "GatheredSource":
         """The source without the day of reading, for keys of what is made of its texts."""
         return replace(self, read_on="")
+
+    @property
+    def is_excerpt(self) -> bool:
+        """Whether only excerpts in search results are known of it: a web page that was not read."""
+        return self.url.startswith(WEB) and not self.read
 
     def with_text(self, text: str, starts: PageStarts = ()) -> "GatheredSource":
         """Return the source with one more text, unless it has that text already; pages begin in it at `starts`."""

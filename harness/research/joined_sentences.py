@@ -9,11 +9,13 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from harness.core.quotable import ITEM_MARK, is_quotable, is_signature
+from harness.core.quotable import ENDS, ITEM_MARK, is_quotable, is_signature
 from harness.core.steps import FIRST, steps_of
 from harness.core.text import one_line, sentences
 
 _ITEM = re.compile(rf"(?:^|\n)[ \t]*({ITEM_MARK})[ \t]+")
+_GAP = re.compile(r"\s*(?:\.\.\.|…|\[(?:…|\.\.\.)\])(?:\s+|$)")
+"""The sign that an excerpt leaves something out."""
 _GOES_ON = (";", ",", ":")
 """Signs after an item that is not the last one."""
 _NOTE = ("Note:", "Note that")
@@ -30,20 +32,41 @@ class Piece(Struct, frozen=True):
     mark: str = ""
 
 
-def pieces_of(paragraph: str, heading: str = "") -> list[Piece]:
-    """Return the sentences of a paragraph; none reaches from one item of a list to the next."""
+def pieces_of(paragraph: str, heading: str = "", *, excerpt: bool = False) -> list[Piece]:
+    """Return the sentences of a paragraph; none reaches from one item of a list to the next, or, in an `excerpt`, over
+    what it leaves out.
+    """
     before, *items = _ITEM.split(paragraph)
-    found = [Piece(each, heading) for each in _sentences(before)]
+    found = [Piece(each, heading) for each in _sentences(before, excerpt=excerpt)]
     for mark, item in zip(items[::2], items[1::2], strict=True):
-        for place, each in enumerate(_sentences(item)):
+        for place, each in enumerate(_sentences(item, excerpt=excerpt)):
             found.append(Piece(each, heading, in_item=True, mark="" if place else mark))
     return found
 
 
-def _sentences(text: str) -> list[str]:
+def _sentences(text: str, *, excerpt: bool) -> list[str]:
     """Return the sentences of a text; the names above a description are one."""
     line = one_line(text)
-    return [line] if is_signature(line) else [each.strip() for each in sentences(text)]
+    if is_signature(line):
+        return [line]
+    return _around_gaps(line) if excerpt else [each.strip() for each in sentences(text)]
+
+
+def _around_gaps(line: str) -> list[str]:
+    """Return the sentences of an excerpt, none over a gap. One that lacks its end has the sign of the gap; one that
+    lacks its beginning, after a gap at the beginning, is left out.
+    """
+    found, place = list[str](), 0
+    gaps = [(gap.start(), gap.end()) for gap in _GAP.finditer(line)]
+    for start, end in [*gaps, (len(line), len(line))]:
+        between = [each.strip() for each in sentences(line[place:start])]
+        if gaps and place == gaps[0][1] and gaps[0][0] == 0:
+            between = between[1:]
+        if between and not between[-1].endswith(ENDS):
+            between[-1] += line[start:end].rstrip()
+        found += between
+        place = end
+    return found
 
 
 def joined(pieces: Sequence[Piece], *, steps: bool = False, ends: bool = False) -> Iterator[Piece]:

@@ -12,6 +12,7 @@ from harness.core.required_terms import (
     lacking_names,
     lacking_things,
     named_things,
+    names_year,
     required_names,
     required_terms,
 )
@@ -26,8 +27,9 @@ NAMES_AS_WRITTEN = frozenset(("", "en", "es", "fr", "it", "nl", "pt"))
 
 def missing_terms(likely: Sequence[Sentence], question: str) -> Missing:
     """Return, for each place, the years, versions and numbers of the question that its chunk lacks, and the names that
-    its whole source lacks: a text seldom repeats the name of its subject. A name that most sources have is the subject
-    of all. A thing that no source is about ("the Halden tunnel") is missing everywhere.
+    its whole source lacks: a text seldom repeats the name of its subject. The date of a source is the year of a chunk
+    that names none. A name that most sources have is the subject of all. A thing that no source is about ("the Halden
+    tunnel") is missing everywhere.
     """
     terms, sources = required_terms(question), {each.source for each in likely}
     texts = {each: "\n".join((each.title, *each.texts)) for each in sources}
@@ -39,7 +41,9 @@ def missing_terms(likely: Sequence[Sentence], question: str) -> Missing:
     for each in likely:
         if each.place not in found:
             rare = tuple(name for name in absent[each.source] if 2 * often[name] >= len(sources))
-            found[each.place] = lacking(terms, f"{each.source.title}\n{each.chunk.text}") + rare + nowhere
+            text = f"{each.source.title}\n{each.chunk.text}"
+            dated = text if names_year(text) else f"{text}\n{each.source.date}"
+            found[each.place] = lacking(terms, dated) + rare + nowhere
     return found
 
 

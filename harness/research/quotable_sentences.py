@@ -115,13 +115,13 @@ def _sentences(
     pieces = list[Piece]()
     for paragraph in chunk.text.split("\n\n"):
         heading = heading_of(paragraph) or heading
-        found = pieces_of(paragraph, heading)
+        found = pieces_of(paragraph, heading, excerpt=source.is_excerpt)
         if found[-1:] and found[-1].text.endswith(ASKS):  # why its writer asks
             seen.update(piece.text for piece in found if _OF_WRITER.match(piece.text))
         pieces += found
     pieces = list(join(pieces))
     needed = with_needed(piece.text for piece in pieces)
     for position, (piece, (text, before)) in enumerate(zip(pieces, needed, strict=True), start=first):
-        if text not in seen and is_quotable(text):
+        if text not in seen and is_quotable(text, cut_off=source.is_excerpt):
             seen.add(text)
             yield Sentence(text, source, chunk, position, wanted.stems_of(text), before, piece.heading)

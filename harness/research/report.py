@@ -10,19 +10,19 @@ from msgspec.structs import replace
 
 from harness.cache.usage import day_of
 from harness.core.page_numbers import PageNumber
+from harness.core.quotable import is_cut_off
 from harness.core.required_terms import MAX_TERM, MAX_TERMS
 from harness.core.source_kind import source_kind
 from harness.core.sub_questions import as_asked
 from harness.core.text import clean, one_line, shorten
 from harness.research.figures import FIGURES, Figure, figures_of
-from harness.research.gathering import GatheredSource
+from harness.research.gathering import WEB, GatheredSource
 from harness.research.messages import chosen, counted, ended, heading_in, in_language, list_in, message, place_in
 from harness.research.planner import LISTED
 
 DISAGREEMENTS = "Where sources disagree"
 """Section whose paragraphs are the statements of different sources about one thing."""
 
-WEB = ("http://", "https://")
 _LINKED = (*WEB, "file://", "pydoc:")
 _MARKUP = re.compile(r"([\\`*_<>#|~]|\](?=[(\[:])|&(?=[#\w]))")
 _BLOCK = re.compile(r"^([-+=]|\d+(?=[.)]))")
@@ -73,6 +73,7 @@ class Citation(Struct, frozen=True):
             (message(language, "not supported"), not self.supported),
             (lacking_note(self, language), bool(self.lacks)),
             (message(language, "quoted instead"), self.replaced),
+            (message(language, "cut off"), is_cut_off(self.quotation)),
         )
         return list_in(language, [place_in(language, self.number, self.page), *[n for n, holds in notes if holds][:1]])
 

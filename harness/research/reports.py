@@ -7,9 +7,10 @@ from html import escape
 from harness.core.languages import primary_tag
 from harness.core.text import clean, one_line
 from harness.research.figures import FIGURES, Figure, as_inline_svg, figures_of
+from harness.research.gathering import WEB
 from harness.research.messages import chosen, direction_of, list_in, message, place_in
 from harness.research.planner import LISTED
-from harness.research.report import DISAGREEMENTS, WEB, Citation, CitedSource, Report, columns_in, lacking_note
+from harness.research.report import DISAGREEMENTS, Citation, CitedSource, Report, columns_in, lacking_note
 from harness.research.saved_report import SavedReport
 from harness.settings.extras import is_installed
 

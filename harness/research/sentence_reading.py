@@ -5,7 +5,10 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from harness.core.foreign_text import foreign_language, is_english
+from harness.core.helpfulness import mean_odds
 from harness.core.multilingual_vectors import SCALE, knows
+from harness.core.required_terms import is_of_time
+from harness.core.sub_questions import as_question
 from harness.ports import Reader, Vectors
 from harness.research.missing_terms import Missing
 from harness.research.quotable_sentences import Sentence
@@ -16,12 +19,13 @@ from harness.research.scoring import ChunkSet
 
 class Answering(Struct, frozen=True):
     """For each sentence: how likely it answers (0..1; `None` without a reader), which part of the question, and how
-    likely it answers that part.
+    likely it answers that part. `nearest` is how likely the best one answers that lacks nothing but years.
     """
 
     relevance: Sequence[float] | None
     part: Sequence[int]
     of_part: Sequence[float] = ()
+    nearest: float = 0.0
 
     def likeliest(self) -> dict[int, float]:
         """Return for each part of the question how likely the best sentence about it answers it."""
@@ -53,34 +57,53 @@ def read_sentences(
     words do, and the vectors if they know that.
     """
     parts = questions[:-1] or questions
-    of_part, by_part = parts_by_vectors(vectors, parts), [0.0] * len(likely)
-    found, calibration = [0.0] * len(likely), reader.calibration.with_vectors_of(chunk_set.embedder.id)
-    english = is_english(chunk_set.question)
+    of_part, by_part, nearest = parts_by_vectors(vectors, parts), [0.0] * len(likely), 0.0
+    found = [0.0] * len(likely)
     for part, (question, vector) in enumerate(questions):
         near, wanted = (vectors @ vector).tolist(), chunk_set.wording
         promises = [promise(similar, wanted.share(each.stems)) for similar, each in zip(near, likely, strict=True)]
         most = weights.sentences_read if part == len(questions) - 1 else weights.sentences_read // len(parts)
         best = sorted(range(len(likely)), key=lambda place: -promises[place])[:most]
-        languages = {place: _other_language(likely[place], chunk_set) for place in best}
-        readable = {place for place in best if english and not languages[place]}
-        read = iter(reader.answers(question, [likely[place].in_context for place in best if place in readable]))
-        for place in best:
-            if place in readable:
-                relevance = calibration.relevance(next(read), near[place])
-            elif english:
-                share = wanted.share(likely[place].stems)
-                relevance = calibration.by_words(share)
-                if knows(chunk_set.embedder.id, languages[place]):
-                    relevance = max(relevance, calibration.by_meaning(near[place] / SCALE, share, across=True))
-            else:
-                share, across = wanted.share(likely[place].stems), bool(languages[place])
-                relevance = calibration.by_meaning(near[place], share, across=across)
-            relevance *= weights.lacking_relevance if missing[likely[place].place] else 1.0
+        relevances = _relevances(
+            question, [likely[place] for place in best], [near[place] for place in best], chunk_set, reader
+        )
+        for place, relevance in zip(best, relevances, strict=True):
+            lacks = missing[likely[place].place]
+            if all(map(is_of_time, lacks)):
+                nearest = max(nearest, relevance)
+            of_both = relevance * (weights.lacking_relevance if lacks else 1.0)
             if part == len(questions) - 1:
-                found[place] = relevance
-            if part < len(parts) and relevance > by_part[place]:
-                by_part[place], of_part[place] = relevance, part
-    return Answering(found, of_part, by_part)
+                found[place] = of_both
+            if part < len(parts) and of_both > by_part[place]:
+                by_part[place], of_part[place] = of_both, part
+    return Answering(found, of_part, by_part, nearest)
+
+
+def _relevances(
+    question: str, likely: Sequence[Sentence], near: Sequence[float], chunk_set: ChunkSet, reader: Reader
+) -> list[float]:
+    """Return how likely each sentence answers a question; `near` are its similarities. A search query of which none is
+    likely enough to answer is read again as a question, and the mean counts.
+    """
+    calibration = reader.calibration.with_vectors_of(chunk_set.embedder.id)
+    wanted, english, found = chunk_set.wording, is_english(chunk_set.question), list[float]()
+    languages = [_other_language(each, chunk_set) for each in likely]
+    readable = [each.in_context for each, language in zip(likely, languages, strict=True) if english and not language]
+    read = iter(reader.answers(question, readable))
+    for each, similar, language in zip(likely, near, languages, strict=True):
+        share = wanted.share(each.stems)
+        if not english:
+            found.append(calibration.by_meaning(similar, share, across=bool(language)))
+        elif not language:
+            found.append(calibration.relevance(next(read), similar))
+        else:
+            by_meaning = calibration.by_meaning(similar / SCALE, share, across=True)
+            found.append(max(calibration.by_words(share), by_meaning * knows(chunk_set.embedder.id, language)))
+    asked = as_question(question)
+    if not english or asked == question or max(found, default=1.0) >= calibration.answers:
+        return found
+    again = _relevances(asked, likely, near, chunk_set, reader)
+    return [mean_odds(one, other) for one, other in zip(found, again, strict=True)]
 
 
 def _other_language(sentence: Sentence, chunk_set: ChunkSet) -> str:

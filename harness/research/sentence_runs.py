@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from harness.core.dangling import needs_previous, needs_time
 from harness.core.openings import is_announcement
+from harness.core.quotable import is_cut_off
 from harness.core.text import stems
 from harness.research.quotable_sentences import Sentence
 
@@ -13,7 +14,8 @@ MAX_RUN = 3
 
 def runs_of(likely: Sequence[Sentence], indices: Sequence[int], asked: frozenset[str]) -> Iterator[list[int]]:
     """Yield runs of one, two, … `indices` whose sentences follow each other without a gap. None ends with the
-    announcement of what follows, or begins with a sentence that needs the one before it, unless it may (`_may_begin`).
+    announcement of what follows, or begins with a sentence that needs the one before it, unless it may (`_may_begin`),
+    or goes on with a sentence that was cut off, unless that needs the one before it.
     `asked` are the stems of the question's words.
     """
     positions = {likely[index].position for index in indices}
@@ -25,10 +27,13 @@ def runs_of(likely: Sequence[Sentence], indices: Sequence[int], asked: frozenset
         if not is_announcement(first.text):
             yield run
         for index in indices[start + 1 : start + MAX_RUN]:
-            if likely[index].position != likely[run[-1]].position + 1:
+            text = likely[index].text
+            if likely[index].position != likely[run[-1]].position + 1 or (
+                is_cut_off(text) and not needs_previous(text)
+            ):
                 break
             run = [*run, index]
-            if not is_announcement(likely[index].text):
+            if not is_announcement(text):
                 yield run
 
 

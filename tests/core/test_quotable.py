@@ -77,12 +77,24 @@ def test_a_whole_sentence(sentence: str) -> None:
         "It is a question many people ask themselves.", "You are not alone with a cold radiator.",
         "You may wonder why copper roofs turn green.", "The answer is surprisingly simple and may delight you.",
         "Scroll down to find out what happens next.", "Thanks to 41 people who tested this recipe.",
+        "Other units for the density of honey in the table:.", "This essay explores the monarchies of the south.",
+        "Games ; Nations, 46 ; Athletes, 2,883 ; Opened by the prince.",
         ">>> print the value of this expression.", "x = {a: 1, b: 2}[c] + (d * e) / (f - g) ** 2.",
     ],
 )  # fmt: skip
 def test_what_is_no_sentence(sentence: str) -> None:
     """Fragments, cut-off texts, rows of tables, navigation, pointers to other places, code."""
     assert not is_quotable(sentence)
+
+
+@pytest.mark.parametrize("sign", ["...", " ...", "…", " […]", ", ...", " (…"])
+def test_the_beginning_of_a_sentence_can_be_quoted_where_its_end_cannot_be_had(sign: str) -> None:
+    """If enough is left, and that is no row of a table."""
+    sentence = f"The average woman of this country is 149.6 cm{sign}"
+    assert is_quotable(sentence, cut_off=True)
+    assert not is_quotable(sentence)
+    assert not is_quotable(f"The average woman is{sign}", cut_off=True)
+    assert not is_quotable(f"Year | People | Growth | Density | Area | Share{sign}", cut_off=True)
 
 
 @given(st.text(max_size=80))

@@ -31,6 +31,13 @@ from harness.core.required_terms import (
         ("9" * 40, ()),
         ("the 3 kinds of top 10 tips", ()),
         ("who wrote it in the 1990s", ()),
+        ("albums by Sosa 2000-2009", ("2000-2009",)),
+        ("growth from 2001 to 2010, and in 2015", ("2001-2010", "2015")),
+        ("what happened between 1914 and 1918?", ("1914-1918",)),
+        ("winners in 2019 and 2020", ("2019", "2020")),
+        ("where was it found before 2020?", ("a year before 2020",)),
+        ("secretaries prior to April 2019", ("a year before 2019",)),
+        ("recipients after 1977", ("a year after 1977",)),
         ("", ()),
     ],
 )
@@ -45,6 +52,11 @@ def test_terms_of_a_question(question: str, terms: tuple[str, ...]) -> None:
         ("3.12", "Python 3.12.1 is out.", True), ("3.12", "in version 3.12.", True), ("3.1", "Python 3.12", False),
         ("3.12", "Python 13.12", False), ("404", "code 4045", False), ("1,000", "1000 users", True),
         ("1000", "1,000 users", True), ("2023", "from 2022 to 2024", False), ("2023", "(2023)", True),
+        ("2000-2009", "out in 2005", True), ("2000-2009", "from 1999 to 2010", False), ("2000-2009", "long ago", False),
+        ("a year before 2020", "seen in 2017", True), ("a year before 2020", "in February 2020", False),
+        ("a year before 2020", "Before 2020 it was rare.", True), ("a year before 2020", "off Florida", True),
+        ("a year after 1977", "since 1976", False), ("a year after 1977", "in 1980", True),
+        ("a year after 1977", "Peter Tiboris", True),
         ("12", "3.12", False), ("2019", "2019,2020", True), ("443", "80,443", False), ("443", "ports 80, 443", True),
     ],
 )  # fmt: skip
@@ -58,6 +70,8 @@ def test_a_text_with_and_without_a_term(term: str, text: str, held: bool) -> Non
     [
         ("What was the population of France in 2023?", ("France",)),
         ("Did New York or Boston win?", ("New York", "Boston")),
+        ("Who was the king of Iran in April 1977?", ("Iran",)),
+        ("When did Theresa May resign?", ("Theresa May",)),
         ("What is Tolstoy's longest novel?", ("Tolstoy",)),
         ("how do I install a package from PyPI", ("PyPI",)),
         ("Tolstoy wrote it", ()),
@@ -69,6 +83,20 @@ def test_a_text_with_and_without_a_term(term: str, text: str, held: bool) -> Non
 def test_names_of_a_question(question: str, names: tuple[str, ...]) -> None:
     """The first word, a title and a shout tell nothing about names."""
     assert required_names(question) == names
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("Philippines", "The average Filipino woman is small."),
+        ("Philippines", "Filipinos are small."),
+        ("Netherlands", "Dutch men are tall."),
+        ("New Zealand", "New laws in Zealand."),
+    ],
+)
+def test_a_nationality_names_its_country(name: str, text: str) -> None:
+    """In either number; it is not the name of another country."""
+    assert lacking_names([name, "Fiji"], text) == lacking_words([name, "Fiji"], text) == ("Fiji",)
 
 
 def test_a_text_with_one_word_of_a_name_has_the_name() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.core.keys import MAX_QUERY_CHARS
-from harness.core.sub_questions import MOST, as_asked, sub_questions
+from harness.core.sub_questions import MOST, as_asked, as_question, sub_questions
 
 PROPERTY = settings(deadline=None, max_examples=60)
 SECONDS = 10.0
@@ -72,6 +72,23 @@ def test_only_brackets_that_were_added_are_left_out() -> None:
     ]
     for other in ("Key points", "How hot (in °C)?", "", "?", " (Mercury)?"):
         assert as_asked(other, asked) == other
+
+
+@pytest.mark.parametrize(
+    ("query", "question"),
+    [
+        ("height of Mount Fuji 2020", "What is the height of Mount Fuji?"),
+        ("albums by Sosa 2000-2009", "What is the albums by Sosa?"),
+        ("population of penguins as of end of 2018.", "What is the population of penguins?"),
+        ("How high is Mount Fuji in 2020", "How high is Mount Fuji in 2020"),
+        ("Mount Fuji, is it high in 2020?", "Mount Fuji, is it high in 2020?"),
+        ("", "What is the ?"),
+    ],
+)
+def test_a_search_query_as_a_question(query: str, question: str) -> None:
+    """Without its years; a question stays as it is."""
+    assert as_question(query) == question
+    assert as_question(question) == question
 
 
 def test_three_parts_each_name_the_subject() -> None:

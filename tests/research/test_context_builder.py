@@ -464,6 +464,74 @@ def test_a_passage_that_lacks_the_year_counts_less_in_both_readings() -> None:
     assert answers_first([replace(old, lacks=()), new], *asked)[0].sentences == old.sentences
 
 
+def test_a_passage_that_lacks_nothing_opens_the_answer() -> None:
+    """Whatever is more similar, if it answers at all."""
+    held = chunk_set(MemoryStore(), WordEmbedder())
+    held.question = "how does the client wait in 2020"
+    (found, *_) = find_evidence([GatheredSource("https://example.org/1", "", (APPLES,))], held, WritingSettings())
+    old = replace(found, sentences=("The client waits.",), of_part=0.6, score=0.9, lacks=("2020",))
+    new = replace(found, sentences=("The client has old programs.",), of_part=0.6, score=0.1, lacks=())
+    reader = WordReader(least=0.5)
+    asked = [held.question], held.wording, WritingSettings(), reader
+    assert answers_first([old, new], *asked)[0] is new
+    assert answers_first([old, replace(new, of_part=0.4)], *asked)[0] is old
+
+
+@pytest.mark.parametrize(
+    ("question", "least", "read"),
+    [
+        ("retries of the client 2020", 0.9, {"retries of the client 2020", "What is the retries of the client?"}),
+        ("retries of the client 2020", 0.1, {"retries of the client 2020"}),
+        ("how many retries has the client?", 0.9, {"how many retries has the client?"}),
+    ],
+)
+def test_a_search_query_that_nothing_answers_is_read_as_a_question(question: str, least: float, read: set[str]) -> None:
+    """The reader knows questions, and the rest says which passages lack the year."""
+    held, reader, asked = chunk_set(MemoryStore(), WordEmbedder()), WordReader(least=least), set[str]()
+    held.question = question
+    answers = reader.answers
+    reader.answers = lambda first, texts: asked.add(first) or answers(first, texts)  # type: ignore[func-returns-value,method-assign]
+    text = "The retries of this client are seven. Nothing else is known of it."
+    find_evidence([GatheredSource("https://example.org/1", "", (text,))], held, WritingSettings(), reader)
+    assert asked == read
+
+
+def test_a_passage_that_lacks_only_the_year_is_not_refused() -> None:
+    """The nearest is shown, marked; a passage that lacks another number is refused."""
+    text = "The retries of clients are very many in this town."
+    held, reader = chunk_set(MemoryStore(), WordEmbedder()), WordReader(least=0.5)
+    reader.answers = lambda _, texts: [0.6] * len(texts)  # type: ignore[method-assign]
+    lacks = []
+    for number in ("2019", "1,234"):
+        held.question = f"how many retries of clients were there with {number} in this town?"
+        source = GatheredSource("https://example.org/1", "", (text,))
+        lacks.append([found.lacks for found in find_evidence([source], held, WritingSettings(), reader)])
+    assert lacks == [[("2019",)], []]
+
+
+def test_the_date_of_a_source_is_the_year_of_a_passage_without_one() -> None:
+    """Where a passage names years, they count alone."""
+    held, lacks = chunk_set(MemoryStore(), WordEmbedder()), []
+    held.question = "how many retries of clients were there in 2019"
+    for text in ("The retries of clients are very many.", "The retries of clients in 2017 were many."):
+        for date in ("2019-05-29", "2018"):
+            source = GatheredSource("https://example.org/1", "", (text,), date=date)
+            lacks.append([found.lacks for found in find_evidence([source], held, WritingSettings())])
+    assert lacks == [[()], [("2019",)], [("2019",)], [("2019",)]]
+
+
+@pytest.mark.parametrize(("read", "quoted"), [(False, True), (True, False)])
+def test_a_sentence_is_quoted_cut_off_only_where_its_end_cannot_be_had(read: bool, quoted: bool) -> None:
+    """From an excerpt of search results, not from a page; it goes on with no sentence that is understood alone."""
+    text = "Clients are programs. The retries of this client are at most seven in ..."
+    held = chunk_set(MemoryStore(), WordEmbedder())
+    held.question = "how many retries has the client"
+    source = GatheredSource("https://example.org/1", "", (text,), read=read)
+    found = [each.sentences for each in find_evidence([source], held, WritingSettings())]
+    assert (("The retries of this client are at most seven in ...",) in found) == quoted
+    assert all(len(each) == 1 for each in found)
+
+
 def test_a_sentence_that_points_back_brings_the_one_before_it() -> None:
     """An excerpt does not begin with "It …" if the sentence before it can be quoted; both are read together."""
     text = "The backoff of this client doubles every time. It retries at most seven times before it stops."

@@ -19,6 +19,25 @@ def quoted(*paragraphs: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
+    ("excerpt", "sentences"),
+    [
+        ("It is 81 km long. The lake ...", ["It is 81 km long.", "The lake ..."]),
+        ("It is 81 km long. ...", ["It is 81 km long."]),
+        ("... of the lake. It is 81 km long.", ["It is 81 km long."]),
+        ("The lake ... It is 81 km long … and deep.", ["The lake ...", "It is 81 km long …", "and deep."]),
+        ("...", []),
+        ("It is 81 km long.", ["It is 81 km long."]),
+    ],
+)
+def test_no_sentence_of_an_excerpt_is_over_a_gap(excerpt: str, sentences: list[str]) -> None:
+    """What lacks its end shows it; what lacks its beginning is left out. On a page, the signs are its own."""
+    found = [piece.text for piece in pieces_of(excerpt, excerpt=True)]
+    assert found == sentences
+    assert all(is_quoted_in(each, [excerpt]) for each in found)
+    assert "".join(piece.text for piece in pieces_of(excerpt)).replace(" ", "") == excerpt.replace(" ", "")
+
+
+@pytest.mark.parametrize(
     "paragraphs",
     [
         (STEPS, DASHES, AFTER),
