@@ -2,7 +2,9 @@
 
 87 questions: the evaluation tasks about Python's language reference and about recorded web pages, and narrow ones about
 the reference. A language model that saw only question, sentences and titles marked which sentences state the answer
-(core) or belong to it (useful); another one agreed (Cohen's kappa 0.92 to 0.94). Two tables: how well the labelled
+(core) or belong to it (useful); another one agreed (Cohen's kappa 0.92 to 0.94). `--results FILE` adds 60 queries of a
+search agent with the result pages that it got: FILE has a gzipped JSON line for each, with `query` and `results`
+(title, href, body, date). It is not part of the project, and shaped no weights. Two tables: how well the labelled
 sentences are ranked, by mean average precision, and what the reports show.
 """
 
@@ -11,16 +13,19 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import MappingProxyType
 from typing import Literal
 
 import msgspec
+from harness_evals.recorded_web import RESULTS, Recorded
 from harness_evals.suite import settings_for
 from harness_evals.task_app import app_for
-from harness_evals.tasks import folder_of, load_tasks
+from harness_evals.tasks import RECORDED, Task, folder_of, load_tasks
 from msgspec import Struct
 from tabulate import tabulate
 
 from benchmarks.grades import digest
+from benchmarks.pairs import read_lines
 from benchmarks.reading import Judge, Judged, bm25, mean_average_precision
 from benchmarks.rows import entry_point, say
 from harness.app import App
@@ -31,15 +36,18 @@ from harness.models.local.reader import MiniLMReader
 from harness.research.planner import FURTHER
 from harness.research.result import Research
 from harness.settings import Settings
+from harness.sources.engines.result_fields import date_of
 
 LABELS = Path(__file__).with_name("helpful_labels.jsonl")
 REFERENCE = "corpus:python-docs"
+MAX_URL = 500
+"""Characters of the longest URL that a recorded web has."""
 
 
 class Labelled(Struct, frozen=True):
     """A question, the evaluation task that asks it, if any, and the digests of its labelled sentences."""
 
-    suite: Literal["python", "narrow", "web"]
+    suite: Literal["python", "narrow", "web", "results"]
     task: str
     question: str
     core: frozenset[str]
@@ -54,12 +62,14 @@ class Labelled(Struct, frozen=True):
 
 class Shown(Struct, frozen=True):
     """Labels of the sentences of a report, in order, before its further passages and under these: `True` helps, `None`
-    has no label. `held` is the number of labelled sentences that help.
+    has no label. `held` is the number of labelled sentences that help; `answers`: the first sentence states the answer,
+    `None` where no labelled sentence does.
     """
 
     before: tuple[bool | None, ...]
     further: tuple[bool | None, ...]
     held: int
+    answers: bool | None = None
 
     @property
     def every(self) -> tuple[bool | None, ...]:
@@ -72,11 +82,34 @@ def labelled() -> list[Labelled]:
     return [msgspec.json.decode(line, type=Labelled) for line in LABELS.read_bytes().splitlines()]
 
 
-def asked(app: App, each: Labelled) -> Research:
-    """Research a question."""
-    if each.suite != "web":
+def recorded_results(file: Path, folder: Path) -> dict[str, Path]:
+    """Write recorded result pages to folders, each as a web whose pages cannot be read; return these by question.
+
+    Raises:
+        SystemExit: if there is no such file.
+    """
+    webs: dict[str, Path] = {}
+    for place, page in enumerate(read_lines(file)):
+        found = [
+            Recorded(each["href"], each["title"][:1_000], each["body"][:1_000], date=date_of(each.get("date")))
+            for each in page["results"]
+            if each["title"] and each["body"] and len(each["href"]) <= MAX_URL
+        ]
+        web = folder / str(place)
+        web.mkdir()
+        (web / RESULTS).write_bytes(msgspec.json.Encoder().encode_lines(found))
+        webs.setdefault(page["query"].strip("| "), web)
+    return webs
+
+
+def asked(app: App, each: Labelled, webs: Mapping[str, Path] = MappingProxyType({})) -> Research:
+    """Research a question; `webs` are the recorded results by question."""
+    if each.suite in {"python", "narrow"}:
         return app.researcher((REFERENCE,)).run(each.question)
-    [task] = load_tasks([each.task], folder_of(Path("web")))
+    if each.suite == "results":
+        task = Task("results", each.question, engine=f"{RECORDED}{webs[each.question]}")
+    else:
+        [task] = load_tasks([each.task], folder_of(Path("web")))
     with app_for(app, task) as served:
         return served.researcher().run(each.question)
 
@@ -89,7 +122,8 @@ def shown(each: Labelled, found: Research) -> Shown:
     labels = {name: True if name in each.helpful else False if name in each.other else None for name in places}
     before = tuple(label for name, label in labels.items() if places[name] != FURTHER)
     further = tuple(label for name, label in labels.items() if places[name] == FURTHER)
-    return Shown(before, further, len(each.helpful))
+    first = next(iter(places), "")
+    return Shown(before, further, len(each.helpful), first in each.core if each.core else None)
 
 
 def judged(each: Labelled, found: Research) -> Judged:
@@ -115,6 +149,7 @@ def report_rows(found: Mapping[str, Sequence[Shown]]) -> Iterator[tuple[str, ...
             str(every.count(None)),
             f"{every.count(True) / sum(each.held for each in reports):.0%}",
             str(sum(each.every[:1] == (True,) for each in reports)),
+            f"{sum(each.answers is True for each in reports)} of {sum(each.answers is not None for each in reports)}",
         )
 
 
@@ -129,7 +164,8 @@ def main() -> None:
     """Run the benchmark."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.helpful", description=__doc__)
     parser.add_argument("--data", type=Path, metavar="DIR", help="keep cache and index here (a temporary folder)")
-    parser.add_argument("--suite", choices=("python", "narrow", "web"), help="only these questions")
+    parser.add_argument("--suite", choices=("python", "narrow", "web", "results"), help="only these questions")
+    parser.add_argument("--results", type=Path, metavar="FILE", help="recorded result pages, not part of the project")
     arguments = parser.parse_args()
     embedder, reader = MiniLM(), MiniLMReader()
     judges: dict[str, Judge] = {
@@ -140,11 +176,15 @@ def main() -> None:
     found, texts = defaultdict[str, list[Shown]](list), defaultdict[str, list[Judged]](list)
     with TemporaryDirectory() as folder:
         settings = settings_for(Settings(data_dir=arguments.data or Path(folder), reuse="off"), fresh=True)
+        webs = recorded_results(arguments.results, Path(folder)) if arguments.results else {}
+        if not webs:
+            say("the recorded result pages are left out: name your copy with --results FILE")
         questions = [each for each in labelled() if arguments.suite in {None, each.suite}]
+        questions = [each for each in questions if each.suite != "results" or each.question in webs]
         with App(settings) as app:
             for number, each in enumerate(questions, start=1):
                 say(f"{number} of {len(questions)}: {each.question}")
-                research = asked(app, each)
+                research = asked(app, each, webs)
                 found[each.suite].append(shown(each, research))
                 if any((read := judged(each, research)).right):
                     texts[each.suite].append(read)
@@ -154,7 +194,7 @@ def main() -> None:
     ]
     print(f"labelled sentences, ranked (mean average precision)\n{tabulate(rows, headers=('', *texts))}\n")
     headers = ("reports", "questions", "sentences", "help, of the labelled", "before further passages", "no label")
-    headers += ("of what helps", "first helps")
+    headers += ("of what helps", "first helps", "first answers")
     print(tabulate(report_rows(found), headers=headers, disable_numparse=True))
 
 

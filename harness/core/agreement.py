@@ -8,16 +8,23 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from math import sqrt
 
+MIN_SITES = 2
+"""Fewest sites that can agree. The pages of one site are about different things."""
 
-def agreement(texts: Sequence[Collection[str]], sources: Sequence[str], asked: Collection[str]) -> list[float]:
-    """Return for each text, given by the stems of its content words, how many other sources have its words, those that
+
+def agreement(
+    texts: Sequence[Collection[str]], sites: Sequence[str], asked: Collection[str]
+) -> list[float] | list[None]:
+    """Return for each text, given by the stems of its content words, how many other sites have its words, those that
     are `asked` aside: the sum over its words, divided by the square root of their number, so that neither a long text
-    nor a single word has much. `sources` name the source of each text.
+    nor a single word has much. `sites` are those of the texts; `None` if there is only one. Never raises.
     """
+    if len(set(sites)) < MIN_SITES:
+        return [None] * len(texts)
     having = defaultdict[str, set[str]](set)
-    for text, source in zip(texts, sources, strict=True):
+    for text, site in zip(texts, sites, strict=True):
         for word in text:
-            having[word].add(source)
+            having[word].add(site)
     found = []
     for text in texts:
         added = [word for word in text if word not in asked]

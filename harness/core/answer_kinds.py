@@ -14,12 +14,35 @@ _TIME = re.compile(
     r"|spring|summer|autumn|winter|century|yesterday|today)\b",
     re.IGNORECASE,
 )
+_DATES = re.compile(
+    r"\b(?:(?:january|february|march|april|may|june|july|august|september|october|november|december) (?:\d{1,2},? )?"
+    r"|(?:in|since|from|by|until|before|after|during|of|as of|to) )(?:1[5-9]|20)\d\d\b",
+    re.IGNORECASE,
+)
+"""Dates, whose numbers answer no question for a number."""
+_MEASURE = (
+    r"(?:number|count|population|percentage|proportion|share|average|height|length|width|depth|distance|area|mass|weight"
+    r"|density|temperature|pressure|speed|price|cost|size|age|capacity|volume|force|power)"
+)
 _ASKS = (
     (
-        re.compile(r"\bhow (?:many|much|long|old|high|tall|far|deep|wide|big|large|fast|often|heavy)\b", re.IGNORECASE),
+        re.compile(
+            r"\bwhen (?:did|was|were)\b|\b(?:what|which) (?:year|date|day|month|century)\b"
+            r"|\b(?:release|birth|founding|opening|death) (?:date|day|month|year)\b|\b(?:year|date)\W*$",
+            re.IGNORECASE,
+        ),
+        _TIME,
+    ),
+    (
+        re.compile(
+            r"\bhow (?:many|much|long|old|high|tall|far|deep|wide|big|large|fast|often|heavy)\b"
+            r"|^(?:what (?:is|was|are|were) )?(?:the )?(?!(?:who|what|which|why|how|when|where|does|do|did|can|is|are"
+            rf"|list|explain|describe)\b)(?:[\w-]+ ){{0,3}}{_MEASURE} (?:of|in|at|between|per|on|for|as)\b"
+            rf"|^(?!.*\?).*\b{_MEASURE}$",
+            re.IGNORECASE,
+        ),
         _NUMBER,
     ),
-    (re.compile(r"\bwhen (?:did|was|were)\b|\b(?:what|which) (?:year|date|day|month|century)\b", re.IGNORECASE), _TIME),
 )
 _ASKS_WHO = re.compile(r"\W*who(?:m|se)?\b", re.IGNORECASE)
 
@@ -30,6 +53,7 @@ def lacks_kind(sentence: str, question: str) -> bool:
     """
     for asks, kind in _ASKS:
         if asks.search(question):
+            sentence = _DATES.sub("", sentence) if kind is _NUMBER else sentence
             return set(map(str.casefold, kind.findall(sentence))) <= set(map(str.casefold, kind.findall(question)))
     return _ASKS_WHO.match(question) is not None and not _names(sentence, question)
 

@@ -50,7 +50,8 @@ _BACK = re.compile(
     r"(?:the|an?|any|no|each|every) (?:[\w-]+ )?)?\w+ (?:in|of|with|for|at|on|to) (?:this|these|those|such) "
     r"(?!study|paper|article|review|report|trial|survey|analysis|page|site|guide|book|manual|tutorial|year|month|week)"
     r"|(?:\w+ ){0,2}do(?:ing)? so|(?:called|invoked) (?:to|by|when|if|for|as|at|in|after|before|with)"
-    r"|returns (?:an?|the|true|false|none|whether|all))\b",
+    r"|returns (?:an?|the|true|false|none|whether|all)|(?:as of|in|at|by|since|on|until|during|before|after|from) "
+    r"[^,.]{0,30}\b[12]\d{3}\b[^,.]{0,20}, (?:its?|they|their|he|his|she|her))\b",
     re.IGNORECASE,
 )
 """Other beginnings that point back, or that lack a subject."""

@@ -1,11 +1,13 @@
 """Probability that an excerpt helps someone who asked a question."""
 
-from math import log
+from math import log, log1p
 
 from harness.core.reading_calibration import log_odds, sigmoid
 
 _OF_ANSWERS, _OF_CHUNK, _OF_RAREST = 0.85, 4.0, 0.85
 """Weights of the log-odds of answering, of the similarity of the chunk, and of the rarest word of the question."""
+_OF_AGREEMENT, _MIDDLE_AGREEMENT = 1.0, 0.7
+"""Weight of the logarithm of 1 + agreement, and the one that speaks neither for nor against an excerpt."""
 _MIDDLE = 0.5
 """Similarity of a chunk that speaks neither for nor against its excerpts."""
 _UNSURE = 0.002
@@ -17,13 +19,18 @@ def mean_odds(one: float, other: float) -> float:
     return sigmoid((log_odds(one, _UNSURE) + log_odds(other, _UNSURE)) / 2)
 
 
-def helpfulness(answers: float, rank: int, *, has_rarest: bool, of_chunk: float) -> float:
+def helpfulness(
+    answers: float, rank: int, *, has_rarest: bool, of_chunk: float, agreement: float | None = None
+) -> float:
     """Return how likely (0..1) an excerpt helps that answers with probability `answers` (0..1), has a rank (1 is the
-    best), and is in a chunk with the cosine similarity `of_chunk` to the question.
+    best), and is in a chunk with the cosine similarity `of_chunk` to the question. `agreement` is that of its best
+    sentence with other sites, see `harness.core.agreement`; `None` where there are none.
 
     The form is that of a logistic regression on the labelled sentences of `benchmarks/helpful.py`. The weights are
     those, rounded, with which most of the sentences in reports help, and as many help as before (by cross-validation
     over questions 41 % instead of 37 %).
     """
     logit = _OF_ANSWERS * log_odds(answers, _UNSURE) + _OF_CHUNK * (of_chunk - _MIDDLE) - log(rank)
+    if agreement is not None:
+        logit += _OF_AGREEMENT * (log1p(agreement) - _MIDDLE_AGREEMENT)
     return sigmoid(logit + _OF_RAREST * has_rarest)

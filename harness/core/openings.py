@@ -8,12 +8,13 @@ from harness.core.definitions import asks_other, asks_what, defines, says_what_i
 from harness.core.quotable import is_cut_off, signature_of
 from harness.core.steps import asks_for_steps, gives_steps
 from harness.core.text import words
+from harness.core.verbs import lacks_verb
 
 ASIDE, DEFINES, NAMED, CUT_OFF = 0.7, 1.3, 1.1, 0.95
-"""Factors of the merit of a sentence that would open an answer: of one that adds to an answer, points back, or lacks
-the number, time or name that is asked for, and of a definition or description that is not; of a definition, of steps,
-or of a sentence that says what a thing does, where that is asked for; of any sentence of a page whose title the
-question names; and of a sentence whose end is missing.
+"""Factors of the merit of a sentence that would open an answer: of one that adds to an answer, points back, has no
+verb, or lacks the number, time or name that is asked for, and of a definition or description that is not; of a
+definition, of steps, or of a sentence that says what a thing does, where that is asked for; of any sentence of a
+page whose title the question names; and of a sentence whose end is missing.
 """
 MIN_NAMED = 2
 """Least words of such a title: a single one names too much."""
@@ -92,9 +93,11 @@ def opening_factor(sentence: str, question: str, title: str = "") -> float:
     """
     usual = (NAMED if names_title(question, title) else 1.0) * (CUT_OFF if is_cut_off(sentence) else 1.0)
     adds = is_aside(sentence, question) or is_announcement(sentence) or describes_other(sentence, question)
-    if adds or needs_previous(sentence) or names_earlier(sentence) or lacks_kind(sentence, question):
+    says_what = says_what_it_does(sentence, question)
+    lacks = lacks_kind(sentence, question) or (lacks_verb(sentence) and not says_what)
+    if adds or lacks or needs_previous(sentence) or names_earlier(sentence):
         return usual * ASIDE
-    if says_what_it_does(sentence, question) or (asks_for_steps(question) and gives_steps(sentence)):
+    if says_what or (asks_for_steps(question) and gives_steps(sentence)):
         return usual * DEFINES
     if not defines(sentence, question):
         return usual

@@ -37,7 +37,7 @@ _NAMED = re.compile(r"\s(?:\"[^\"\s]{1,40}\"|“[^“”\s]{1,40}”|`[^`\s]{1,4
 """A sign or name in quotation marks, which says nothing about the sentence around it."""
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 """Letters of scripts without spaces: a part of a sentence between two spaces is more than a word."""
-_SEPARATORS = re.compile(r"[|•·»›→▸]|\s[>/;]\s|\t")
+_SEPARATORS = re.compile(r"[|•·»›→▸]|\s[>/;]\s|\t|-{3}|#{2,}")
 _CHROME = re.compile(
     r"^(click here|read more|learn more|(sign|log) (in|up) (or|to (your|read|continue))|subscribe (to our|now|today)|"
     r"share this|skip to|jump to|table of contents|all rights reserved|copyright (©|\(c\)|\d{4})|back to top|"

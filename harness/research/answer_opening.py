@@ -74,5 +74,5 @@ def about_part(ranked: "Sequence[Evidence]", part: int) -> "list[Evidence]":
 def merit(found: "Evidence", wanted: Wording, weight: float) -> float:
     """Return the merit of an excerpt as the first one about its part of a question."""
     has_rarest = bool(wanted.rarest & found.stems)
-    helps = helpfulness(found.of_part, 1, has_rarest=has_rarest, of_chunk=found.of_chunk)
+    helps = helpfulness(found.of_part, 1, has_rarest=has_rarest, of_chunk=found.of_chunk, agreement=found.agreement)
     return weight * helps + (1 - weight) * found.score

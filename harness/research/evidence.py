@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from harness.cache import Cache
+from harness.core.agreement import agreement
 from harness.core.dangling import needs_previous
 from harness.core.disagreement import Said, disagreements
 from harness.core.foreign_text import foreign_language
@@ -22,6 +23,7 @@ from harness.core.multilingual_vectors import knows
 from harness.core.question_language import question_language
 from harness.core.rank_fusion import select_diverse
 from harness.core.required_terms import all_numbers
+from harness.core.sites import host_of
 from harness.errors import ReaderError
 from harness.ports import Reader, Vectors
 from harness.research.answer_opening import about_part, answers_first, merit
@@ -53,9 +55,9 @@ class Evidence(Struct, frozen=True):
     `similarity` is the cosine similarity of question and excerpt (0..1), `score` the ranking score. `lacks` are the
     years, versions and numbers of the question that its passage does not have; `relevance` (0..1) is how likely it
     answers, by reader and vectors; `None` without a reader. `part` is the place of the sub-question that it is
-    about, `of_part` (0..1) how likely it answers that one, `of_chunk` the similarity of its chunk, `helps` (0..1) how
-    likely it helps at its rank; `None` without a reader. `disagrees` is the number of a disagreement if it is one of
-    its statements, else 0.
+    about, `of_part` (0..1) how likely it answers that one, `of_chunk` the similarity of its chunk, `agreement` that
+    with other sites, `helps` (0..1) how likely it helps at its rank; `None` without a reader. `disagrees` is the
+    number of a disagreement if it is one of its statements, else 0.
     """
 
     sentences: tuple[str, ...]
@@ -72,6 +74,7 @@ class Evidence(Struct, frozen=True):
     stems: frozenset[str] = frozenset()
     of_part: float = 0.0
     of_chunk: float = 0.0
+    agreement: float | None = None
     helps: float | None = None
 
 
@@ -224,7 +227,7 @@ def _helpful(chosen: Iterable[Evidence], wanted: Wording, least: float) -> Itera
     for each in chosen:
         ranks[each.part] += 1
         rank, has_rarest = ranks[each.part], bool(wanted.rarest & each.stems)
-        helps = helpfulness(each.of_part, rank, has_rarest=has_rarest, of_chunk=each.of_chunk)
+        helps = helpfulness(each.of_part, rank, has_rarest=has_rarest, of_chunk=each.of_chunk, agreement=each.agreement)
         if each.relevance is None:
             yield each
         elif helps >= least:
@@ -312,6 +315,8 @@ def _excerpts(
     of_excerpt, of_chunk, of_title, of_words = writing.ranking_weights
     question = chunk_set.question_vector
     foreign = 0.0 if question_language(chunk_set.question) == "en" else weights.other_language
+    sites = [host_of(each.source.url) for each in likely]
+    agreeing = agreement([each.stems for each in likely], sites, chunk_set.wording.stems)
     for (document, chunk), group in groupby(range(len(likely)), key=lambda i: likely[i].place):
         indices = list(group)
         chunk_similarity = float(likely[indices[0]].chunk.vector @ question)
@@ -339,7 +344,7 @@ def _excerpts(
             yield Evidence(
                 tuple(likely[i].text for i in run), first.source, document, chunk, first.position,
                 round(min(1.0, max(0.0, similarity)), 4), round(score, 4), lacks, best, answering.part[likeliest], 0,
-                held, of_part, chunk_similarity * chunk_set.scale,
+                held, of_part, chunk_similarity * chunk_set.scale, agreeing[likeliest],
             )  # fmt: skip
 
 

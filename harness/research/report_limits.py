@@ -105,7 +105,7 @@ def _dated(dates: Sequence[str], total: int, language: str) -> str:
         return message(language, "The sources date from {years}.", years=span)
     return counted(
         language,
-        "The sources date from {years}; {count} of {total} have no date.",
+        "The sources date from {years}; {count} of {total} has no date.",
         "The sources date from {years}; {count} of {total} have no date.",
         without,
         years=span,

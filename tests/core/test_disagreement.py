@@ -166,12 +166,12 @@ def test_what_is_no_figure_for_the_question_is_not_compared(question: str, one: 
     ],
 )
 def test_an_average_an_extreme_and_figures_of_other_people_are_not_compared(question: str, one: str, two: str) -> None:
-    """Each is true beside the other."""
+    """Both can be true."""
     assert found(question, one, two) == found(question, two, one) == []
 
 
 def test_figures_for_a_country_disagree_by_any_of_its_names() -> None:
-    """What lasts disagrees also where one statement has no year."""
+    """Figures of a height disagree also where one statement has no year."""
     question = "average height of women in Philippines 2023"
     texts = (
         "In 2023, the average height of Philippines women is 154.14 cm.",

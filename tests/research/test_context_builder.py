@@ -464,8 +464,24 @@ def test_a_passage_that_lacks_the_year_counts_less_in_both_readings() -> None:
     assert answers_first([replace(old, lacks=()), new], *asked)[0].sentences == old.sentences
 
 
+@pytest.mark.parametrize(("sites", "opens"), [("abc", "nine"), ("aaa", "seven"), ("abb", "seven")])
+def test_what_several_sites_say_opens_the_answer(sites: str, opens: str) -> None:
+    """Two pages of one site do not agree."""
+    texts = [
+        f"The retries of this client are {number}." for number in ("seven a day", "nine a week", "nine a week now")
+    ]
+    sources = [
+        GatheredSource(f"https://{site}.org/{number}", "", (text,))
+        for number, (site, text) in enumerate(zip(sites, texts, strict=True))
+    ]
+    held, reader = chunk_set(MemoryStore(), WordEmbedder()), WordReader(least=0.1)
+    held.question = "how many retries has this client"
+    found = find_evidence(sources, held, WritingSettings(), reader)
+    assert opens in found[0].sentences[0]
+
+
 def test_a_passage_that_lacks_nothing_opens_the_answer() -> None:
-    """Whatever is more similar, if it answers at all."""
+    """If it answers at all: then similarity does not matter."""
     held = chunk_set(MemoryStore(), WordEmbedder())
     held.question = "how does the client wait in 2020"
     (found, *_) = find_evidence([GatheredSource("https://example.org/1", "", (APPLES,))], held, WritingSettings())
@@ -510,7 +526,7 @@ def test_a_passage_that_lacks_only_the_year_is_not_refused() -> None:
 
 
 def test_the_date_of_a_source_is_the_year_of_a_passage_without_one() -> None:
-    """Where a passage names years, they count alone."""
+    """The years that a passage names count alone."""
     held, lacks = chunk_set(MemoryStore(), WordEmbedder()), []
     held.question = "how many retries of clients were there in 2019"
     for text in ("The retries of clients are very many.", "The retries of clients in 2017 were many."):
@@ -522,7 +538,7 @@ def test_the_date_of_a_source_is_the_year_of_a_passage_without_one() -> None:
 
 @pytest.mark.parametrize(("read", "quoted"), [(False, True), (True, False)])
 def test_a_sentence_is_quoted_cut_off_only_where_its_end_cannot_be_had(read: bool, quoted: bool) -> None:
-    """From an excerpt of search results, not from a page; it goes on with no sentence that is understood alone."""
+    """Excerpts of search results are quoted so, pages are not; such a sentence follows no other without need."""
     text = "Clients are programs. The retries of this client are at most seven in ..."
     held = chunk_set(MemoryStore(), WordEmbedder())
     held.question = "how many retries has the client"

@@ -30,7 +30,7 @@ def quoted(*paragraphs: str) -> list[str]:
     ],
 )
 def test_no_sentence_of_an_excerpt_is_over_a_gap(excerpt: str, sentences: list[str]) -> None:
-    """What lacks its end shows it; what lacks its beginning is left out. On a page, the signs are its own."""
+    """A sentence without its end shows that, one without its beginning is left out. The signs of a page are its own."""
     found = [piece.text for piece in pieces_of(excerpt, excerpt=True)]
     assert found == sentences
     assert all(is_quoted_in(each, [excerpt]) for each in found)

@@ -10,12 +10,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.core.locales import DEFAULT_REGION, region_of
-from harness.core.text import clean
 from harness.errors import EngineUnavailable, InvalidInput, RateLimited, SearchError
 from harness.ports import SearchResult
 from harness.settings import Settings
+from harness.sources.engines.result_fields import result
 from harness.sources.engines.result_lists import results_of_pages
-from harness.sources.http.request import web_address
 
 DEFAULTS: Mapping[str, Any] = {
     "backends": ("duckduckgo",),
@@ -100,11 +99,8 @@ class DuckDuckGo:
                 f"{source.name} answered with a page that ddgs cannot read ({type(error).__name__}); "
                 "try `pip install -U ddgs` or another of ddgs_backends"
             ) from error
-        found = [
-            SearchResult(title=clean(each.title, 500), href=address, body=clean(each.body, 5_000))
-            for each in results
-            if (address := web_address(each.href))  # things that only look like results have none
-        ]
+        made = (result(each.title, each.href, each.body) for each in results)
+        found = [each for each in made if each]  # things that only look like results have no address
         if not found and page == 1:
             _check_empty(source)
         return found

@@ -2,7 +2,8 @@
 
 import html
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from urllib.parse import quote
 
 from harness.core.authors import OTHERS, author_line
@@ -28,22 +29,32 @@ _ESCAPED_TAG = re.compile(
 )
 _EMPTY_LINES = re.compile(r"\n(?:[^\S\n]*\n)+")
 
-_DATE = re.compile(r"(1[5-9]|20)[0-9]{2}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?")
+_DATE = re.compile(r"(1[5-9]|20)[0-9]{2}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?(?! years? ago)")
+_MONTHS: Mapping[str, int] = MappingProxyType(
+    {name: number for number, name in enumerate("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(), start=1)}
+)
+_DAY = re.compile(
+    rf"(?:(?P<month>{'|'.join(_MONTHS)})[a-z]{{0,6}}\.? (?P<day>[0-9]{{1,2}}), |(?P<day_first>[0-9]{{1,2}})\.? "
+    rf"(?P<month_second>{'|'.join(_MONTHS)})[a-z]{{0,6}}\.? )(?P<year>(?:1[5-9]|20)[0-9]{{2}})"
+)
+"""A day as "Jan 5, 2024" or "5 January 2024"."""
+_AFTER_DAY = re.compile(r"\s*(?:[·–—-]|\.{3}|…)\s+")
+"""The sign of search engines between the day of a page and its excerpt."""
 _DOI = re.compile(r"(?:https?://(?:dx\.)?doi\.org/|doi:\s?)?(10\.[0-9]{4,9}/\S{1,200})", re.IGNORECASE)
 _DOI_IN_TEXT = re.compile(r'10\.[0-9]{4,9}/[^\s"<>]{0,199}[^\s"<>.,;)]')
 
 
 def result(title: str | None, href: str | None, body: str | None, **about: str | None) -> SearchResult | None:
     """Return a result with clean fields, `None` without a web address. `about` are the other fields of `SearchResult`;
-    those that are empty or of another form are left out.
+    those that are empty or of another form are left out. A day with which `body` begins is its date.
     """
     address = web_address(href)
     if not address:
         return None
-    text = clean(_with_line_feeds(body or ""), MAX_BODY_CHARS)
+    text, day = _without_day(clean(_with_line_feeds(body or ""), MAX_BODY_CHARS))
     made = SearchResult(title=one_line(clean(title, MAX_TITLE_CHARS)) or address, href=address, body=text)
     checked = {
-        "date": date_of(about.get("date")),
+        "date": date_of(about.get("date")) or day,
         "authors": _bounded_authors(about.get("authors")),
         "site": one_line(clean(about.get("site"), 200)),
         "doi": doi_of(about.get("doi")),
@@ -82,9 +93,26 @@ def plain(markup: str | None) -> str:
 
 
 def date_of(text: str | None) -> str:
-    """Return the date (YYYY, YYYY-MM or YYYY-MM-DD) with which `text` begins, "" if there is none."""
-    found = _DATE.match((text or "").strip())
-    return found[0] if found else ""
+    """Return the date (YYYY, YYYY-MM or YYYY-MM-DD) with which `text` begins, or the day ("Jan 5, 2024", "5 January
+    2024") that it is, "" if there is none.
+    """
+    written = (text or "").strip()
+    if found := _DATE.match(written):
+        return found[0]
+    day = _DAY.fullmatch(written)
+    return _iso(day) if day else ""
+
+
+def _iso(day: re.Match[str]) -> str:
+    month = _MONTHS[day["month"] or day["month_second"]]
+    return f"{day['year']}-{month:02}-{int(day['day'] or day['day_first']):02}"
+
+
+def _without_day(body: str) -> tuple[str, str]:
+    """Return an excerpt without the day of its page with which it begins, and that day, "" if there is none."""
+    day = _DAY.match(body)
+    end = _AFTER_DAY.match(body, day.end()) if day else None
+    return (body[end.end() :], _iso(day)) if day and end else (body, "")
 
 
 def doi_of(text: str | None) -> str:

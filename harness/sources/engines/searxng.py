@@ -7,27 +7,30 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
 from harness.core.keys import MAX_QUERY_CHARS, canonical_url
 from harness.core.locales import ANY
-from harness.core.text import clean, one_line, shorten
+from harness.core.text import clean, shorten
 from harness.errors import EngineUnavailable
 from harness.ports import SearchResult
 from harness.settings import Settings
+from harness.sources.engines.result_fields import result
 from harness.sources.engines.result_lists import results_of_pages
-from harness.sources.http.request import HttpResponse, ask, base_address, check_status, login_of, web_address
+from harness.sources.http.request import HttpResponse, ask, base_address, check_status, login_of
 
 DEFAULTS: Mapping[str, Any] = {"language": "auto", "time_range": None}
 MAX_PAGES = 5
 
 
 class _Result(Struct):
-    """Fields of a result that are read."""
+    """Fields of a result that are read; `published` is a date and a time, where the instance's engine knows it."""
 
     url: str | None = None
     title: str | None = None
     content: str | None = None
+    author: str | None = None
+    published: str | None = field(default=None, name="publishedDate")
 
 
 class _Page(Struct):
@@ -92,11 +95,11 @@ class Searxng:
             )
         check_status(who, answer)
         page = _decoded(who, answer)
-        found = [
-            SearchResult(title=one_line(clean(each.title, 500)), href=address, body=clean(each.content, 5_000))
+        results = (
+            result(each.title, each.url, each.content, date=each.published, authors=each.author)
             for each in page.results
-            if (address := web_address(each.url))
-        ]
+        )
+        found = [each for each in results if each]
         if not found and page.unresponsive_engines:
             raise _all_failed(page)
         return found

@@ -3,9 +3,7 @@
 https://serper.dev. It has no public reference; https://serper.dev/playground shows the requests.
 """
 
-import re
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import msgspec
@@ -32,10 +30,6 @@ _CODES = {
     "zh-Hans": "zh-cn", "zh-Hant": "zh-tw", "zh-TW": "zh-tw",
 }  # fmt: skip
 """Google's codes of languages that are not the language's own."""
-_DAY = re.compile(r"([A-Z][a-z]{2})[a-z]{0,6}\.? ([0-9]{1,2}), ([0-9]{4})")
-_MONTHS: Mapping[str, int] = MappingProxyType(
-    {name: number for number, name in enumerate("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(), start=1)}
-)
 
 
 class _Item(Struct):
@@ -121,7 +115,7 @@ class Serper(ApiEngine):
 
 
 def _result(item: _Item) -> SearchResult | None:
-    return result(item.title, item.link, item.snippet, date=_date(item.date))
+    return result(item.title, item.link, item.snippet, date=item.date)
 
 
 def _answer(box: Any) -> SearchResult | None:
@@ -131,15 +125,7 @@ def _answer(box: Any) -> SearchResult | None:
     except msgspec.ValidationError:
         return None
     body = joined((item.answer, item.snippet))
-    return result(item.title, item.link, body, date=_date(item.date)) if body else None
-
-
-def _date(text: str | None) -> str:
-    """Return a day like Jan 5, 2024 as 2024-01-05, "" for other texts (3 days ago)."""
-    found = _DAY.fullmatch((text or "").strip())
-    if found is None or found[1] not in _MONTHS:
-        return ""
-    return f"{found[3]}-{_MONTHS[found[1]]:02}-{int(found[2]):02}"
+    return result(item.title, item.link, body, date=item.date) if body else None
 
 
 def from_settings(_argument: str, settings: Settings) -> Serper:

@@ -15,6 +15,7 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 from harness.errors import EngineUnavailable, InvalidInput, RateLimited
+from harness.sources.engines.result_fields import MAX_BODY_CHARS
 from harness.sources.engines.searxng import DEFAULTS, MAX_PAGES, Searxng
 from harness.sources.http.request import MAX_BYTES
 
@@ -102,6 +103,22 @@ def test_what_has_no_address_of_the_web_is_left_out(httpserver: HTTPServer, url:
     assert [each["title"] for each in engine(httpserver).search("q", 1)] == ["Title 2"]
 
 
+def test_date_and_author_of_a_result(httpserver: HTTPServer) -> None:
+    """As the instance knows them, or as an engine writes the day before the excerpt."""
+    served(
+        httpserver,
+        page(
+            result(1, publishedDate="2023-05-29T00:00:00", author="Ann Lee"),
+            result(2, content="May 29, 2023 ... The lake is deep."),
+            result(3, content="3 hours ago · The lake is deep."),
+        ),
+    )
+    one, two, three = engine(httpserver).search("q", 3)
+    assert (one["date"], one["authors"]) == ("2023-05-29", "Ann Lee")
+    assert (two["date"], two["body"]) == ("2023-05-29", "The lake is deep.")
+    assert "date" not in three
+
+
 def test_an_address_counts_once(httpserver: HTTPServer) -> None:
     """Two engines behind the instance may spell one address differently."""
     served(httpserver, page(result(1), result(2, url="https://EXAMPLE.org:443/1/"), result(3)))
@@ -119,7 +136,7 @@ def test_hostile_text_is_cleaned_and_bounded(httpserver: HTTPServer) -> None:
     """Nothing from an instance can move a cursor, turn a line around or fill the cache."""
     served(httpserver, page(result(1, title="Ti\u202etle\x1b[31m\n2", content="B" * 100_000)))
     [found] = engine(httpserver).search("q", 1)
-    assert (found["title"], len(found["body"])) == ("Title[31m 2", 5_000)
+    assert (found["title"], len(found["body"])) == ("Title[31m 2", MAX_BODY_CHARS)
 
 
 # --- requests
