@@ -65,7 +65,7 @@ class Citation(Struct, frozen=True):
         return self.verified and self.supported
 
     def mark_in(self, language: str) -> str:
-        """Return its place, and what is wrong with the quotation, in words of a language."""
+        """Return its place, what is wrong with the quotation, and whether it is cut off, in words of a language."""
         if not self.number:
             return message(language, "no source")
         notes = (
@@ -73,9 +73,10 @@ class Citation(Struct, frozen=True):
             (message(language, "not supported"), not self.supported),
             (lacking_note(self, language), bool(self.lacks)),
             (message(language, "quoted instead"), self.replaced),
-            (message(language, "cut off"), is_cut_off(self.quotation)),
         )
-        return list_in(language, [place_in(language, self.number, self.page), *[n for n, holds in notes if holds][:1]])
+        cut_off = [message(language, "cut off")] if is_cut_off(self.quotation) else []
+        wrong = [note for note, holds in notes if holds][:1]
+        return list_in(language, [place_in(language, self.number, self.page), *wrong, *cut_off])
 
 
 class CitedSource(Struct, frozen=True, omit_defaults=True):

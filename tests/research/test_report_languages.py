@@ -118,6 +118,8 @@ def test_a_source_in_another_language_is_marked_where_it_is_listed() -> None:
         (cited("A.", page=3), "1, S. 3"),
         (cited("A.", supported=False), "1, nicht belegt"),
         (cited("A.", lacks=("2023", "3.12")), "1, erwähnt nicht: 2023 oder 3.12"),
+        (cited("A ..."), "1, abgeschnitten"),
+        (cited("A …", lacks=("2023",)), "1, erwähnt nicht: 2023, abgeschnitten"),
         (cited("A.", number=0), "ohne Quelle"),
     ],
 )
