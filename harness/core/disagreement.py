@@ -83,6 +83,8 @@ _QUALIFIERS = {
     "men": re.compile(r"\b(?:m[ae]n|males?|boys?)\b", re.IGNORECASE),
 }
 """Words that say which of several figures for one thing is meant: on average or at the extreme, of women or men."""
+_PEOPLE = frozenset({"women", "men"})
+_CLAUSES = re.compile(r"[/;()]|,\s|\b(?:while|whereas|and|but)\b")
 _HEDGED = re.compile(
     r"\?|\b(?:believ|think|thought|claim|suppos|may|might|could|avoid|before|until|since|if|unless)\w*"
 )
@@ -122,9 +124,9 @@ def figures_for(question: str, said: Sequence[Said]) -> dict[str, dict[int, Deci
     by_unit: dict[str, dict[int, Decimal]] = {}
     asked, names, lasting = read(question), required_names(question), _LASTING.search(question) is not None
     for place, each in enumerate(said[:MOST]):
-        found = read(each.text)
+        found = read(_about_people(question, each.text))
         is_dated = asked.dates <= found.dates or (lasting and not found.dates)
-        is_meant = _qualifiers(question) <= _qualifiers(each.text) and not _BOUND.search(each.text)
+        is_meant = _qualifiers(question) <= _meant(question, each.text) and not _BOUND.search(each.text)
         if is_dated and is_meant and _is_about(question, names, asked, each, found):
             for unit, value in _figures(question, asked, found):
                 by_unit.setdefault(unit, {})[place] = value
@@ -233,19 +235,34 @@ def comparable(question: str, unit: str, first: int, held: Sequence[Said], value
     if unit == "year":
         return list(values)
     years, lasting = years_of(held[first].text), _LASTING.search(question) is not None
-    meant = _qualifiers(held[first].text)
+    meant = _meant(question, held[first].text)
     return [
         place
         for place, value in values.items()
         if is_near(value, values[first])
         and (lasting or years_of(held[place].text) == years)
-        and _qualifiers(held[place].text) == meant
+        and _meant(question, held[place].text) == meant
     ]
 
 
 def _qualifiers(text: str) -> frozenset[str]:
     """Return which of several figures for one thing a text means."""
     return frozenset(name for name, words in _QUALIFIERS.items() if words.search(text))
+
+
+def _meant(question: str, text: str) -> frozenset[str]:
+    """Return which of several figures for what a question asks a text means."""
+    return _qualifiers(text) - _PEOPLE | _qualifiers(_about_people(question, text)) & _PEOPLE
+
+
+def _about_people(question: str, text: str) -> str:
+    """Return the clauses of a text about women, or men, where a question is about them alone and the text about both:
+    "woman: 150 cm" of "an average height (man: 163 cm, woman: 150 cm)". Any other text stays as it is.
+    """
+    asked = _qualifiers(question) & _PEOPLE
+    if len(asked) != 1 or _qualifiers(text) & _PEOPLE <= asked:
+        return text
+    return " ".join(part for part in _CLAUSES.split(text) if _qualifiers(part) & _PEOPLE == asked) or text
 
 
 def years_of(text: str) -> frozenset[str]:

@@ -176,8 +176,11 @@ def test_figures_for_a_country_disagree_by_any_of_its_names() -> None:
     texts = (
         "In 2023, the average height of Philippines women is 154.14 cm.",
         "The average Filipino woman is 149.6cm ...",
+        "The Philippines have an average height of 156.41 cm (man: 163.22 cm/woman: 149.7 cm).",
+        "Filipinos are on average 163.2 cm (men) and 153.6 cm (women) tall.",
+        "Filipinos are on average 163 cm tall, if they are men.",
     )
-    assert found(question, *texts) == [(0, 1)]
+    assert found(question, *texts) == [(0, 1, 2)]
 
 
 def test_a_count_is_no_length() -> None:
