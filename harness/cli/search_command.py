@@ -1,5 +1,6 @@
 """`harness search`: one cached search."""
 
+import re
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from harness.research.search import EngineSearch
 
 SNIPPET_CHARS = 300
+_HEADING = re.compile(r"^#{1,6} (.+)$", re.MULTILINE)
+"""A heading in a text of Markdown."""
 
 
 @with_session
@@ -121,7 +124,7 @@ def _print_table(results: "Results") -> None:
         (
             str(number),
             (Line(str(result.get("title", "")), "bold"), Line(str(result.get("href", "")), "cyan")),
-            shorten(str(result.get("body", "")), SNIPPET_CHARS),
+            shorten(_HEADING.sub(r"\1:", str(result.get("body", ""))), SNIPPET_CHARS),
         )
         for number, result in enumerate(results, start=1)
     ]

@@ -56,7 +56,8 @@ _HAS_UNIT = re.compile(
 """Measures whose figures have a unit: numbers without one count something else."""
 _COUNTED = re.compile(
     r"\b(?:how many|number of) (?:[\w-]+ ){0,3}?([^\W\d_]{3,}?)(?:e?s)?(?= (?:of|in|on|at|for|per|to|with|by|from|and"
-    r"|as|do|does|did|are|is|was|were|has|have|had|can|could|will|found|there|that|which|who)\b|\W*$)"
+    r"|as|do|does|did|are|is|was|were|has|have|had|can|could|may|might|must|should|will|would|found"
+    r"|there|that|which|who)\b|\W*$)"
 )
 """The word for what a question counts, without its plural."""
 _BOUND = re.compile(
@@ -85,6 +86,7 @@ _QUALIFIERS = {
 """Words that say which of several figures for one thing is meant: on average or at the extreme, of women or men."""
 _PEOPLE = frozenset({"women", "men"})
 _CLAUSES = re.compile(r"[/;()]|,\s|\b(?:while|whereas|and|but)\b")
+_FOOTNOTE = re.compile(r"\[\d{1,3}\]")
 _HEDGED = re.compile(
     r"\?|\b(?:believ|think|thought|claim|suppos|may|might|could|avoid|before|until|since|if|unless)\w*"
 )
@@ -124,7 +126,7 @@ def figures_for(question: str, said: Sequence[Said]) -> dict[str, dict[int, Deci
     by_unit: dict[str, dict[int, Decimal]] = {}
     asked, names, lasting = read(question), required_names(question), _LASTING.search(question) is not None
     for place, each in enumerate(said[:MOST]):
-        found = read(_about_people(question, each.text))
+        found = read(_FOOTNOTE.sub("", _about_people(question, each.text)))
         is_dated = asked.dates <= found.dates or (lasting and not found.dates)
         is_meant = _qualifiers(question) <= _meant(question, each.text) and not _BOUND.search(each.text)
         if is_dated and is_meant and _is_about(question, names, asked, each, found):

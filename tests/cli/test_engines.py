@@ -19,6 +19,17 @@ def test_several_engines_are_fused(harness: Program, notes: str, tmp_path: Path)
     assert addresses >= {"more.md", "retries.md"}
 
 
+def test_the_heading_of_a_result_has_no_marks(harness: Program, tmp_path: Path) -> None:
+    """In the table; as JSON, the text is that of the document."""
+    (tmp_path / "more.md").write_text(
+        "# More\n\n## Waiting\n\nRetries wait longer each time; that is called backoff.\n"
+    )
+    shown = harness("search", "retries", "-e", f"corpus:{tmp_path}")
+    assert "Waiting: Retries wait" in " ".join(shown.out.split())
+    [result] = harness("search", "retries", "-e", f"corpus:{tmp_path}", "--json").told["results"]
+    assert result["body"].startswith("## Waiting\n")
+
+
 def test_an_engine_is_named_once(harness: Program, notes: str) -> None:
     """Twice is an error."""
     assert "twice" in harness("search", "retries", "-e", notes, "-e", notes).one_line_error(2)

@@ -147,6 +147,7 @@ def test_a_statement_without_exactly_one_other_year_is_no_date(question: str, on
         (MOONS, "Jupiter has 95 moons.", "Jupiter has many moons."),
         ("How many layers has the model?", "The model has 12 layers.", "The model consists of 9 modules."),
         ("number of layers in the model", "The model has 12 layers.", "The model is one of 9 of its kind."),
+        ("How many stars may a pattern have?", "A pattern[1] with stars is long.", "Stars are in a pattern [2]."),
         ("How many?", "", ""),
         ("", "There are 5.", "There are 6."),
     ],
