@@ -3,8 +3,10 @@
 import re
 from unicodedata import category
 
+from harness.core.foreign_text import is_english
 from harness.core.steps import steps_of
 from harness.core.text import words
+from harness.core.verbs import lacks_verb
 
 MIN_BYTES, MAX_CHARS, MIN_WORDS = 20, 450, 5
 """Bytes in UTF-8: an ideograph says as much as three letters."""
@@ -27,6 +29,11 @@ _CUT_END = re.compile(r"[\s,;:–—(\[]*(?:\.\.\.|…|\[(?:…|\.\.\.)\])$")
 ENDS = tuple(".!?\"'”’)»。！？」』）।॥؟۔")
 ASKS = ("?", "？", "؟")
 """Signs that end a question."""
+_QUOTES, _AFTER_QUOTED = ('"', "“", "‘", "'"), "\"”’'."
+_QUESTION = re.compile(
+    r"\W*(?:what|who|whose|why|how|which|do|does|did|can|could|should|is|are|was|were)\b", re.IGNORECASE
+)
+"""The beginning of a question; "when" and "where" begin clauses as well."""
 ITEM_MARK = r"(?:[-*•]|\d{1,2}[.)])"
 """The sign before an item of a list."""
 _LIST, _NEXT_ITEM = re.compile(rf": (?={ITEM_MARK} )"), re.compile(rf"(?:^| ){ITEM_MARK} ")
@@ -149,11 +156,10 @@ def is_quotable(sentence: str, *, cut_off: bool = False) -> bool:
     the announcement of a page, a pointer to another place, an order to the reader's writer, or a text that was cut off.
     A sentence may announce a list that follows it on the same line: "There are two steps: 1. …, 2. …"; or describe what
     is named before it: "list.sort() Sorts …". Numbered steps need no announcement. `cut_off`: its end may be missing if
-    enough is left. Never raises.
+    enough is left, with a verb. Never raises.
     """
     if cut_off and is_cut_off(sentence):
-        begins = _CUT_END.sub("", sentence)
-        return len(words(begins)) >= MIN_CUT_WORDS and is_quotable(f"{begins}.")
+        return _is_beginning(_CUT_END.sub("", sentence))
     sentence = sentence.removeprefix(named).lstrip(" -") if (named := signature_of(sentence)) else sentence
     items = steps_of(sentence)
     announcement, *listed = [sentence] if items else _LIST.split(sentence, maxsplit=1)
@@ -162,6 +168,13 @@ def is_quotable(sentence: str, *, cut_off: bool = False) -> bool:
         announced = not listed or is_quotable(f"{announcement}.")
         return len(sentence) <= MAX_LIST_CHARS and announced and _are_items(items)
     return _is_whole(sentence) and not any(kind.search(sentence) for kind in _USELESS) and _is_prose(sentence)
+
+
+def _is_beginning(text: str) -> bool:
+    """Return whether a text reads as the beginning of a sentence that says something: no question, and no title."""
+    if len(words(text)) < MIN_CUT_WORDS or _QUESTION.match(text) or ":**" in text:
+        return False
+    return is_quotable(f"{text}.") and not (is_english(text) and lacks_verb(text))
 
 
 def _is_whole(sentence: str) -> bool:
@@ -216,10 +229,11 @@ def _is_prose(text: str) -> bool:
 
 
 def is_aside(sentence: str, question: str) -> bool:
-    """Return whether a sentence asks something itself, notes what a version changed though the question has neither a
-    number nor a word about changes, or says what some people believe though the question has no word about beliefs.
+    """Return whether a sentence asks something itself or quotes a question, notes what a version changed though the
+    question has neither a number nor a word about changes, or says what some people believe though the question
+    has no word about beliefs.
     """
-    if sentence.endswith(ASKS):
+    if sentence.endswith(ASKS) or (sentence.startswith(_QUOTES) and sentence.rstrip(_AFTER_QUOTED).endswith(ASKS)):
         return True
     if _HEARSAY.match(sentence):
         return _ABOUT_BELIEFS.isdisjoint(words(question))

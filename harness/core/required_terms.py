@@ -90,7 +90,7 @@ def lacking_names(names: Iterable[str], text: str) -> tuple[str, ...]:
 def lacking(terms: Iterable[str], text: str) -> tuple[str, ...]:
     """Return those of `terms` that `text` does not have. A version is met by one of its releases (3.12 by 3.12.1), a
     number also with other separators (1,000 by 1000), but never as a part of another number; a span of years by one of
-    them, and one that has no end also by a text without years. Never raises.
+    them. Never raises.
     """
     held = _joined(text)
     return tuple(term for term in terms if not (_has_year(term, held) or _has_number(term, held)))
@@ -108,7 +108,7 @@ def _has_year(span: str, held: str) -> bool:
     if not (bound := _BOUND.fullmatch(span)):
         return False
     word, year = bound[1], int(bound[2])
-    if not years or (max(years) >= year if word == "after" else min(years) < year):
+    if years and (max(years) >= year if word == "after" else min(years) < year):
         return True
     says_before = re.search(rf"\b(?:before|prior to|until) (?:\w+ )?{year}\b", held, re.IGNORECASE)
     return word == "before" and says_before is not None

@@ -42,8 +42,8 @@ def missing_terms(likely: Sequence[Sentence], question: str) -> Missing:
         if each.place not in found:
             rare = tuple(name for name in absent[each.source] if 2 * often[name] >= len(sources))
             text = f"{each.source.title}\n{each.chunk.text}"
-            dated = text if names_year(text) else f"{text}\n{each.source.date}"
-            found[each.place] = lacking(terms, dated) + rare + nowhere
+            dated = "" if names_year(text) else each.source.date[:4]
+            found[each.place] = tuple(term for term in lacking(terms, text) if term != dated) + rare + nowhere
     return found
 
 

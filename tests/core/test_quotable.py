@@ -94,6 +94,10 @@ def test_the_beginning_of_a_sentence_can_be_quoted_where_its_end_cannot_be_had(s
     assert is_quotable(sentence, cut_off=True)
     assert not is_quotable(sentence)
     assert not is_quotable(f"The average woman is{sign}", cut_off=True)
+    assert not is_quotable(f"Which woman of the country is the tallest of all in{sign}", cut_off=True)
+    assert not is_quotable(f"The tallest women of the country, and more{sign}", cut_off=True)
+    assert not is_quotable(f"**The women of 2023:** - The average woman is 149.6 cm{sign}", cut_off=True)
+    assert is_quotable(f"Die größten Frauen des Landes, und noch mehr davon{sign}", cut_off=True)
     assert not is_quotable(f"Year | People | Growth | Density | Area | Share{sign}", cut_off=True)
 
 
@@ -109,6 +113,8 @@ def test_any_text_is_one_or_the_other(text: str) -> None:
         ("Changed in version 3.7: Generators end with an error.", "How does a generator end?", True),
         ("New in version 3.10: The match statement was added.", "How do I match patterns?", True),
         ("*Deprecated since version 3.12: Use the other call.*", "How do I parse a date?", True),
+        ('"Who is the tallest woman of the country?".', "Who is tall?", True),
+        ('"Not yet," she said, "is no answer."', "Who said it?", False),
         ("Changed in version 3.7: Generators end with an error.", "Since which version do generators end so?", False),
         ("Changed in version 3.7: Generators end with an error.", "How do generators end in Python 3.7?", False),
         ("Changed in version 3.7: Generators end with an error.", "When does a generator end?", True),

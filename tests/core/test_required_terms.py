@@ -54,9 +54,9 @@ def test_terms_of_a_question(question: str, terms: tuple[str, ...]) -> None:
         ("1000", "1,000 users", True), ("2023", "from 2022 to 2024", False), ("2023", "(2023)", True),
         ("2000-2009", "out in 2005", True), ("2000-2009", "from 1999 to 2010", False), ("2000-2009", "long ago", False),
         ("a year before 2020", "seen in 2017", True), ("a year before 2020", "in February 2020", False),
-        ("a year before 2020", "Before 2020 it was rare.", True), ("a year before 2020", "off Florida", True),
+        ("a year before 2020", "Before 2020 it was rare.", True), ("a year before 2020", "off Florida", False),
         ("a year after 1977", "since 1976", False), ("a year after 1977", "in 1980", True),
-        ("a year after 1977", "Peter Tiboris", True),
+        ("a year after 1977", "Peter Tiboris", False),
         ("12", "3.12", False), ("2019", "2019,2020", True), ("443", "80,443", False), ("443", "ports 80, 443", True),
     ],
 )  # fmt: skip
