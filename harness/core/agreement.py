@@ -17,7 +17,7 @@ def agreement(
 ) -> list[float] | list[None]:
     """Return for each text, given by the stems of its content words, how many other sites have its words, those that
     are `asked` aside: the sum over its words, divided by the square root of their number, so that neither a long text
-    nor a single word has much. `sites` are those of the texts; `None` if there is only one. Never raises.
+    nor a single word has much. `sites` are those of the texts; where there is only one, `None` for each text.
     """
     if len(set(sites)) < MIN_SITES:
         return [None] * len(texts)

@@ -16,29 +16,33 @@ _TIME = re.compile(
 )
 _DATES = re.compile(
     r"\b(?:(?:january|february|march|april|may|june|july|august|september|october|november|december) (?:\d{1,2},? )?"
-    r"|(?:in|since|from|by|until|before|after|during|of|as of|to) )(?:1[5-9]|20)\d\d\b",
+    r"|(?:in|since|until|before|after|during|as of) )(?:1[5-9]|20)\d\d\b",
     re.IGNORECASE,
 )
 """Dates, whose numbers answer no question for a number."""
 _MEASURE = (
     r"(?:number|count|population|percentage|proportion|share|average|height|length|width|depth|distance|area|mass|weight"
-    r"|density|temperature|pressure|speed|price|cost|size|age|capacity|volume|force|power)"
+    r"|density|temperature|pressure|speed|price|cost|size|age|capacity|volume)"
 )
+_OTHER = r"(?!(?:who|what|which|why|how|when|where|does|do|did|can|is|are|list|explain|describe)\b)"
 _ASKS = (
+    (
+        re.compile(r"\bhow (?:many|much|long|old|high|tall|far|deep|wide|big|large|fast|often|heavy)\b", re.IGNORECASE),
+        _NUMBER,
+    ),
     (
         re.compile(
             r"\bwhen (?:did|was|were)\b|\b(?:what|which) (?:year|date|day|month|century)\b"
-            r"|\b(?:release|birth|founding|opening|death) (?:date|day|month|year)\b|\b(?:year|date)\W*$",
+            r"|\b(?:release|birth|founding|opening|death) (?:date|day|month|year)\b"
+            r"|(?<!\ba )(?<!per )(?<!each )(?<!every )(?<!this )(?<!last )(?<!next )\b(?:year|date)$",
             re.IGNORECASE,
         ),
         _TIME,
     ),
     (
         re.compile(
-            r"\bhow (?:many|much|long|old|high|tall|far|deep|wide|big|large|fast|often|heavy)\b"
-            r"|^(?:what (?:is|was|are|were) )?(?:the )?(?!(?:who|what|which|why|how|when|where|does|do|did|can|is|are"
-            rf"|list|explain|describe)\b)(?:[\w-]+ ){{0,3}}{_MEASURE} (?:of|in|at|between|per|on|for|as)\b"
-            rf"|^(?!.*\?).*\b{_MEASURE}$",
+            rf"^(?:what (?:is|was|are|were) (?:the|an?) |the )?{_OTHER}(?:(?!the |an? )[\w-]+ ){{0,3}}{_MEASURE} "
+            rf"(?:of|in|at|between|per|on|for|as)\b|^(?=.*\d){_OTHER}(?!.*\?).*\b{_MEASURE}$",
             re.IGNORECASE,
         ),
         _NUMBER,

@@ -50,11 +50,18 @@ _BACK = re.compile(
     r"(?:the|an?|any|no|each|every) (?:[\w-]+ )?)?\w+ (?:in|of|with|for|at|on|to) (?:this|these|those|such) "
     r"(?!study|paper|article|review|report|trial|survey|analysis|page|site|guide|book|manual|tutorial|year|month|week)"
     r"|(?:\w+ ){0,2}do(?:ing)? so|(?:called|invoked) (?:to|by|when|if|for|as|at|in|after|before|with)"
-    r"|returns (?:an?|the|true|false|none|whether|all)|(?:as of|in|at|by|since|on|until|during|before|after|from) "
-    r"[^,.]{0,30}\b[12]\d{3}\b[^,.]{0,20}, (?:its?|they|their|he|his|she|her))\b",
+    r"|returns (?:an?|the|true|false|none|whether|all))\b",
     re.IGNORECASE,
 )
 """Other beginnings that point back, or that lack a subject."""
+_IN_A_YEAR = re.compile(
+    r"(?:As of|In|At|By|Since|On|Until|During|Before|After|From) (?P<time>[^,.]{0,30}\b[12]\d{3}\b[^,.]{0,20}),"
+    r" (?:its?|they|their|he|his|she|her)\b"
+)
+_NAMED = re.compile(
+    r"\b(?!(?:January|February|March|April|May|June|July|August|September|October|November|December)\b)[A-Z]"
+)
+"""A name in a time: what "it" points to."""
 _OF_ITSELF = re.compile(r"(?:in )?this (?:study|paper|article|review|report|trial|survey|analysis)\b", re.IGNORECASE)
 """Beginnings with which a source mentions itself."""
 _EXPLETIVE = re.compile(
@@ -83,6 +90,8 @@ def needs_previous(sentence: str) -> bool:
     if not begin or _EXPLETIVE.match(sentence) or _OF_ITSELF.match(sentence):
         return False
     if begin[0] in _CONTINUES or begin[0] in _POINTS_BACK or _BACK.match(sentence):
+        return True
+    if (year := _IN_A_YEAR.match(sentence)) and not _NAMED.search(year["time"]):
         return True
     leads = 0
     while leads < min(_MAX_LEADS, len(begin) - 1) and begin[leads] in _LEADS:

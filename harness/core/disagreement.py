@@ -55,11 +55,11 @@ _HAS_UNIT = re.compile(
 )
 """Measures whose figures have a unit: numbers without one count something else."""
 _COUNTED = re.compile(
-    r"\b(?:how many|number of) (?:[\w-]+ ){0,3}?([^\W\d_]{3,}?)(?:e?s)?(?= (?:of|in|on|at|for|per|to|with|by|from|and"
-    r"|as|do|does|did|are|is|was|were|has|have|had|can|could|may|might|must|should|will|would|found"
-    r"|there|that|which|who)\b|\W*$)"
+    r"\b(?:how many|number of) ([\w-]+(?: [\w-]+){0,3}?)(?= (?:of|in|on|at|for|per|to|with|by|from|and|as|do|does|did"
+    r"|are|is|was|were|has|have|had|can|could|may|might|must|should|will|would|found|there|that|which|who)\b|\W*$)"
 )
-"""The word for what a question counts, without its plural."""
+"""The words for what a question counts."""
+_PLURAL = re.compile(r"e?s$")
 _BOUND = re.compile(
     r"\b(?:more|less|fewer|greater|higher|lower) than\b|\bat (?:least|most)\b|\b(?:up to|over|under|between|from|before"
     r"|after|since|until|by) \$?\d|\d\s?(?:to|-|–|or)\s?\$?\d|\d0s\b|^(?:table|figure|chapter|section|page|step)\s\d",
@@ -71,7 +71,7 @@ _OF_MEASURE = (
     r"|temperature|value|point)"
 )
 _QUALIFIERS = {
-    "average": re.compile(r"\b(?:average|mean|median|typical(?:ly)?)\b", re.IGNORECASE),
+    "average": re.compile(r"\b(?:average|the mean|mean (?:of|value)|median|typical(?:ly)?)\b", re.IGNORECASE),
     "least": re.compile(
         rf"\b(?:closest|nearest|shortest|smallest|lowest|least){_OF_MEASURE}\b|\b(?:minimum|perigee|perihelion)\b",
         re.IGNORECASE,
@@ -81,7 +81,7 @@ _QUALIFIERS = {
         re.IGNORECASE,
     ),
     "women": re.compile(r"\b(?:wom[ae]n|females?|girls?)\b", re.IGNORECASE),
-    "men": re.compile(r"\b(?:m[ae]n|males?|boys?)\b", re.IGNORECASE),
+    "men": re.compile(r"\b(?:(?<!isle of )man|men|males?|boys?)\b", re.IGNORECASE),
 }
 """Words that say which of several figures for one thing is meant: on average or at the extreme, of women or men."""
 _PEOPLE = frozenset({"women", "men"})
@@ -126,8 +126,8 @@ def figures_for(question: str, said: Sequence[Said]) -> dict[str, dict[int, Deci
     by_unit: dict[str, dict[int, Decimal]] = {}
     asked, names, lasting = read(question), required_names(question), _LASTING.search(question) is not None
     for place, each in enumerate(said[:MOST]):
-        found = read(_FOOTNOTE.sub("", _about_people(question, each.text)))
-        is_dated = asked.dates <= found.dates or (lasting and not found.dates)
+        found, dates = read(_FOOTNOTE.sub("", _about_people(question, each.text))), read(each.text).dates
+        is_dated = asked.dates <= dates or (lasting and not dates)
         is_meant = _qualifiers(question) <= _meant(question, each.text) and not _BOUND.search(each.text)
         if is_dated and is_meant and _is_about(question, names, asked, each, found):
             for unit, value in _figures(question, asked, found):
@@ -212,9 +212,10 @@ def _figures(question: str, asked: Reading, found: Reading) -> Iterator[tuple[st
 
 
 def _counts(question: str, plain: str) -> bool:
-    """Return whether a statement has the word for what a question counts, if it counts something."""
+    """Return whether a statement has a word for what a question counts, if it counts something."""
     counted = _COUNTED.search(question.lower())
-    return counted is None or re.search(rf"\b{re.escape(counted[1])}", plain) is not None
+    words = [_PLURAL.sub("", word) for word in re.findall(r"[^\W\d_]{3,}", counted[1])] if counted else []
+    return not words or any(re.search(rf"\b{re.escape(word)}", plain) for word in words)
 
 
 def _measured(question: str, plain: str) -> str:

@@ -26,7 +26,7 @@ MAX_NUMBERS = 0.5
 _CUT_OFF = ("...", "…", "[…]", "[...]")
 _CUT_END = re.compile(r"[\s,;:–—(\[]*(?:\.\.\.|…|\[(?:…|\.\.\.)\])$")
 """The sign that the end of a sentence is missing, and what is before it."""
-ENDS = tuple(".!?\"'”’)»。！？」』）।॥؟۔")
+_ENDS = tuple(".!?\"'”’)»。！？」』）।॥؟۔")
 ASKS = ("?", "？", "؟")
 """Signs that end a question."""
 _QUOTES, _AFTER_QUOTED = ('"', "“", "‘", "'"), "\"”’'."
@@ -186,7 +186,7 @@ def _is_whole(sentence: str) -> bool:
         return False
     if sentence[0].islower() or sentence.startswith(_CUT_OFF):
         return False
-    if not sentence.rstrip("*").endswith(ENDS) or sentence.endswith((*_CUT_OFF, ":.", "?.")):
+    if not sentence.rstrip("*").endswith(_ENDS) or sentence.endswith((*_CUT_OFF, ":.", "?.")):
         return False
     return not _CHROME.match(sentence) and len(_SEPARATORS.findall(sentence)) <= MAX_MARKS
 

@@ -30,10 +30,12 @@ _YEAR = re.compile(r"(?<![\d.])(?:19|20)\d\d(?![\d.]*\d)")
 _SPAN = re.compile(r"(?<!\d)((?:19|20)\d\d)(?: ?[-–] ?| to | through |(?<=between \d{4}) and )((?:19|20)\d\d)(?!\d)")
 """The years of "2000-2009", "from 2000 to 2009", "between 2000 and 2009"."""
 _OPEN = re.compile(
-    r"\b(before|prior to|after)(?: (?:the (?:start|beginning|end) of )?(?:[A-Z]\w+ )?(?:\d{1,2},? )?| )"
-    r"((?:19|20)\d\d)(?![\d.]*\d)"
+    r"\b(?P<word>before|prior to|after) (?:the )?(?:(?P<edge>start|beginning|end) of (?:the )?)?(?:(?P<month>january"
+    r"|february|march|april|may|june|july|august|september|october|november|december) (?:\d{1,2},? )?)?"
+    r"(?P<year>(?:19|20)\d\d)(?![\d.]*\d)(?! [a-z]+s\b)",
+    re.IGNORECASE,
 )
-"""The years of "before 2020", "after April 1977"."""
+"""The years of "before 2020", "after April 1977", "before the end of 2018"."""
 _BOUND = re.compile(r"a year (before|after) (\d{4})")
 _UNNUMBERED = frozenset("a after an at before between by for from in of on or since than the to until".split())
 """Words before a number that it does not belong to."""
@@ -59,10 +61,18 @@ def required_terms(question: str) -> tuple[str, ...]:
     """
     spans = [f"{first}-{last}" for first, last in _SPAN.findall(question)]
     rest = _SPAN.sub(" ", question)
-    spans += [f"a year {'after' if word == 'after' else 'before'} {year}" for word, year in _OPEN.findall(rest)]
+    spans += map(_bound_of, _OPEN.finditer(rest))
     found = (match[0].strip(".,").removeprefix("v") for match in _TERM.finditer(_OPEN.sub(" ", rest)))
     terms = dict.fromkeys(term for term in found if len(term) <= MAX_TERM and ("." in term or _above(term)))
     return tuple(dict.fromkeys([*spans, *terms]))[:MAX_TERMS]
+
+
+def _bound_of(found: re.Match[str]) -> str:
+    """Return the bound of an open span; the year itself is within it if only a part of that year is named."""
+    after, edge = found["word"].casefold() == "after", (found["edge"] or "").casefold()
+    is_within = bool(found["month"]) or (edge in {"start", "beginning"} if after else edge == "end")
+    year = int(found["year"]) + (-is_within if after else is_within)
+    return f"a year {'after' if after else 'before'} {year}"
 
 
 def required_names(question: str) -> tuple[str, ...]:
@@ -108,7 +118,7 @@ def _has_year(span: str, held: str) -> bool:
     if not (bound := _BOUND.fullmatch(span)):
         return False
     word, year = bound[1], int(bound[2])
-    if years and (max(years) >= year if word == "after" else min(years) < year):
+    if years and (max(years) > year if word == "after" else min(years) < year):
         return True
     says_before = re.search(rf"\b(?:before|prior to|until) (?:\w+ )?{year}\b", held, re.IGNORECASE)
     return word == "before" and says_before is not None
@@ -208,7 +218,9 @@ def rival_terms(question: str, text: str) -> tuple[str, ...]:
         if word in asked and not any(_is_release(number, each) for each in asked[word])
     ]
     if years := set(_YEAR.findall(question)):
-        rivals += [year for year in _YEAR.findall(text) if year not in years]
+        spans = [term for term in required_terms(question) if not _YEAR.fullmatch(term)]
+        within = {year for year in _YEAR.findall(text) if any(_has_year(span, year) for span in spans)}
+        rivals += [year for year in _YEAR.findall(text) if year not in years | within]
     return tuple(dict.fromkeys(rivals))[:MAX_TERMS]
 
 

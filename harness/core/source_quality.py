@@ -38,7 +38,8 @@ _OWNED = frozenset(
 """Hosts that have such a name by right."""
 _SECOND_LEVEL = frozenset("ac co com edu gov net or org".split())
 """Labels that stand before that of a country, as in example.co.uk."""
-_YEAR = re.compile(r"(?:19|20)[0-9]{2}")
+_LAST_YEAR = re.compile(r"(?:(?:19|20)[0-9]{2}-|a year after )?((?:19|20)[0-9]{2})")
+"""A year, the last one of a span, or the one after which it begins, as required terms have them."""
 _DATE = re.compile(r"([0-9]{4})(?:-|$)")
 
 
@@ -62,8 +63,8 @@ def least_year(question: str, year: int) -> int:
     """
     if is_volatile(question, year):
         return year - 1
-    parts = (part for term in required_terms(question) for part in term.split("-"))
-    return max((int(part) for part in parts if _YEAR.fullmatch(part)), default=0)
+    ends = (_LAST_YEAR.fullmatch(term) for term in required_terms(question))
+    return max((int(end[1]) for end in ends if end), default=0)
 
 
 def quality(

@@ -35,9 +35,11 @@ _INDIRECT = re.compile(
 )
 _JOINED = re.compile(r"^(?:and|but|or|so|then)\s+", re.IGNORECASE)
 _YEARS = re.compile(
-    r"\s*(?:\b(?:in|as of|by|before|after|since|until|from|prior to) )?(?:\b(?:the )?(?:end|start|beginning) of )?"
-    r"\b(?:19|20)\d\d(?:\s?[-–]\s?(?:19|20)\d\d)?\b"
+    r"\s+(?:from|between) (?:19|20)\d\d (?:to|and) (?:19|20)\d\d\b|\s+(?:in|as of|by|before|after|since|until|prior to)"
+    r" (?:(?:the )?(?:end|start|beginning) of )?(?:19|20)\d\d\b|\s+(?:19|20)\d\d(?:\s?[-–]\s?(?:19|20)\d\d)?\W*$"
 )
+"""Years with a preposition, or at the end; others may be of a name."""
+_NO_QUERY = re.compile(r"\b(?:explain|describe|list|what|how|why|which|who|when|where)\b", re.IGNORECASE)
 _ABOUT = 8
 """Words of the first part that say what a pronoun in a later part is about."""
 
@@ -75,12 +77,12 @@ def as_asked(part: str, question: str) -> str:
 
 def as_question(query: str) -> str:
     """Return a search query, which is no question, as one, without its years: "height of Mount Fuji 2020" as "What is
-    the height of Mount Fuji?". A question stays as it is. Never raises.
+    the height of Mount Fuji?". A question or a request stays as it is. Never raises.
     """
     query = one_line(query)
-    if query.endswith("?") or _FIRST.match(query):
+    if query.endswith("?") or _FIRST.match(query) or _NO_QUERY.search(query):
         return query
-    return f"What is the {_YEARS.sub('', query[:MAX_CHARS]).strip(' .')}?"
+    return f"What is the {_YEARS.sub('', query[:MAX_CHARS]).removeprefix('the ').strip(' .')}?"
 
 
 def follow_up(question: str, words: str) -> str:

@@ -27,19 +27,22 @@ _VERBS = frozenset(
 _WORD = re.compile(r"[a-z]+(?:['’][a-z]+)?")
 _THIRD_PERSON = re.compile(
     r"(?<!['’])\b[a-z]{2,}[^s\W]s (?:the|an?|to|its|their|that|when|if|all|no|not|only|by|from|into|as|at|up|out|how"
-    r"|what|about|around|almost|because|until|while|through)\b"
+    r"|what|about|around|almost|because|until|while|through|[a-z]+ly)\b"
+    r"|^(?:the |an? )?[a-z-]+[^s\W] [a-z]{2,}[^s\W]s [a-z]+"
 )
-"""A word that ends as a verb in the third person, and one that seldom follows a plural noun."""
+"""A word that ends as a verb in the third person, and one that seldom follows a plural noun; or such a word after a
+subject of one word: "Insulin lowers blood sugar".
+"""
 _IMPERATIVE = re.compile(r"\W*[a-z]+ (?:the|an?|your|it|them|both|any|each|this|that|these|those|yourself)\b")
 """The beginning of an instruction: "Oil the chain"."""
 
 
 def lacks_verb(text: str) -> bool:
-    """Return whether an English text certainly has no verb. Never raises."""
+    """Return whether an English text has no verb, as far as frequent verbs and endings show. Never raises."""
     plain = text.lower().replace("’", "'")
     words = set(_WORD.findall(plain))
     if not words.isdisjoint(_CLAUSES | _VERBS) or any(word.endswith("ed") and len(word) > 4 for word in words):
         return False
-    if any(word.endswith("s") and (word[:-1] in _VERBS or word.removesuffix("es") in _VERBS) for word in words):
+    if any(word.endswith("s") and not _VERBS.isdisjoint((word[:-1], word[:-2], f"{word[:-3]}y")) for word in words):
         return False
     return bool(words) and not _IMPERATIVE.match(plain) and not _THIRD_PERSON.search(plain)

@@ -315,7 +315,7 @@ def _excerpts(
     of_excerpt, of_chunk, of_title, of_words = writing.ranking_weights
     question = chunk_set.question_vector
     foreign = 0.0 if question_language(chunk_set.question) == "en" else weights.other_language
-    sites = [host_of(each.source.url) for each in likely]
+    sites = [host_of(each.source.url).removeprefix("www.") for each in likely]
     agreeing = agreement([each.stems for each in likely], sites, chunk_set.wording.stems)
     for (document, chunk), group in groupby(range(len(likely)), key=lambda i: likely[i].place):
         indices = list(group)

@@ -9,13 +9,14 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from harness.core.quotable import ENDS, ITEM_MARK, is_quotable, is_signature
+from harness.core.quotable import ITEM_MARK, is_quotable, is_signature
 from harness.core.steps import FIRST, steps_of
 from harness.core.text import one_line, sentences
 
 _ITEM = re.compile(rf"(?:^|\n)[ \t]*({ITEM_MARK})[ \t]+")
 _GAP = re.compile(r"\s*(?:\.\.\.|…|\[(?:…|\.\.\.)\])(?:\s+|$)")
 """The sign that an excerpt leaves something out."""
+_ENDED = re.compile(r"[.!?。！？।॥؟۔][\"'”’»)」』）]*$")
 _GOES_ON = (";", ",", ":")
 """Signs after an item that is not the last one."""
 _NOTE = ("Note:", "Note that")
@@ -62,7 +63,7 @@ def _around_gaps(line: str) -> list[str]:
         between = [each.strip() for each in sentences(line[place:start])]
         if gaps and place == gaps[0][1] and gaps[0][0] == 0:
             between = between[1:]
-        if between and not between[-1].endswith(ENDS):
+        if between and not _ENDED.search(between[-1]):
             between[-1] += line[start:end].rstrip()
         found += between
         place = end

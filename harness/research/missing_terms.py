@@ -27,9 +27,9 @@ NAMES_AS_WRITTEN = frozenset(("", "en", "es", "fr", "it", "nl", "pt"))
 
 def missing_terms(likely: Sequence[Sentence], question: str) -> Missing:
     """Return, for each place, the years, versions and numbers of the question that its chunk lacks, and the names that
-    its whole source lacks: a text seldom repeats the name of its subject. The date of a source is the year of a chunk
-    that names none. A name that most sources have is the subject of all. A thing that no source is about ("the Halden
-    tunnel") is missing everywhere.
+    its whole source lacks: a text seldom repeats the name of its subject. A year is met by the date of the
+    source, if the chunk names none. A name that most sources have is the subject of all. A thing that no source
+    is about ("the Halden tunnel") is missing everywhere.
     """
     terms, sources = required_terms(question), {each.source for each in likely}
     texts = {each: "\n".join((each.title, *each.texts)) for each in sources}

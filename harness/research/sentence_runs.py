@@ -15,7 +15,7 @@ MAX_RUN = 3
 def runs_of(likely: Sequence[Sentence], indices: Sequence[int], asked: frozenset[str]) -> Iterator[list[int]]:
     """Yield runs of one, two, … `indices` whose sentences follow each other without a gap. None ends with the
     announcement of what follows, or begins with a sentence that needs the one before it, unless it may (`_may_begin`),
-    or goes on with a sentence that was cut off, unless that needs the one before it.
+    goes on with a sentence that was cut off, unless that needs the one before it, or goes on after one.
     `asked` are the stems of the question's words.
     """
     positions = {likely[index].position for index in indices}
@@ -27,10 +27,10 @@ def runs_of(likely: Sequence[Sentence], indices: Sequence[int], asked: frozenset
         if not is_announcement(first.text):
             yield run
         for index in indices[start + 1 : start + MAX_RUN]:
-            text = likely[index].text
-            if likely[index].position != likely[run[-1]].position + 1 or (
-                is_cut_off(text) and not needs_previous(text)
-            ):
+            last, text = likely[run[-1]], likely[index].text
+            if likely[index].position != last.position + 1 or is_cut_off(last.text):
+                break
+            if is_cut_off(text) and not needs_previous(text):
                 break
             run = [*run, index]
             if not is_announcement(text):

@@ -17,7 +17,7 @@ from harness.core.dangling import names_earlier, needs_previous, needs_time
         "Failing to do so raises an error.", "Called to create an instance.", "If present, it is passed on.",
         "One of these methods is enough.", "When the end of this block is reached, execution goes on.",
         "If any item in this list is missing, the call fails.",
-        "As of the 2020 census, its population was 17,788.",
+        "As of the 2020 census, its population was 17,788.", "In March 2020, they closed.",
     ],
 )  # fmt: skip
 def test_a_sentence_that_points_back(sentence: str) -> None:
@@ -32,6 +32,7 @@ def test_a_sentence_that_points_back(sentence: str) -> None:
         "If the file is missing, it is created.", "In Python, names are bound.", "By default the pool holds ten.",
         "Iteration stops at the end.", "Thistles grow here.", "When a call fails, it is tried again.",
         "As of the 2020 census, Friday Harbor had 2,613 people.",
+        "As of Japan's 2020 census, its population was 126 million.",
         "It is also possible to nest functions.", "It is unusual for both kinds to be used.",
         "It should be noted that jumps are rare.", "This study shows that tea helps.",
         "The aim of this study was to test tea.", "When the end of this year came, it closed.",

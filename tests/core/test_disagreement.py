@@ -37,6 +37,12 @@ def found(question: str, *texts: str, titles: tuple[str, ...] = ()) -> list[tupl
         (NILE, "The Nile is 6,650 km long.", "The Nile is about 6,853 kilometres long."),
         (NILE, "The Nile is 6,650 km long.", "The Nile has a length of 6,853 km and a delta of 240 km."),
         (PARIS, "Paris has 2.1 million inhabitants.", "The population of Paris is 2,345,906."),
+        ("How many moons orbit Jupiter?", "Jupiter has 95 moons.", "There are 79 moons around Jupiter."),
+        (
+            "What percentage of the students were women in 2020?",
+            "In 2020, 62 percent of the students were men and 38 percent were women.",
+            "In 2020, 41 percent of the students were women.",
+        ),
         ("How old is the universe?", "The universe is 13.8 billion years old.", "The universe is 26.7 billion years."),
         (
             "What share of the Earth is water?",

@@ -79,6 +79,9 @@ def test_only_brackets_that_were_added_are_left_out() -> None:
     [
         ("height of Mount Fuji 2020", "What is the height of Mount Fuji?"),
         ("albums by Sosa 2000-2009", "What is the albums by Sosa?"),
+        ("the albums by Sosa between 2000 and 2009", "What is the albums by Sosa?"),
+        ("Blade Runner 2049 director", "What is the Blade Runner 2049 director?"),
+        ("explain how rainbows form", "explain how rainbows form"),
         ("population of penguins as of end of 2018.", "What is the population of penguins?"),
         ("How high is Mount Fuji in 2020", "How high is Mount Fuji in 2020"),
         ("Mount Fuji, is it high in 2020?", "Mount Fuji, is it high in 2020?"),

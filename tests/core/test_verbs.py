@@ -21,6 +21,9 @@ TITLE = "Official video of the band's fifth single from the album."
         "We estimate three million pairs.",
         "The core vibrates because of the field.",
         "Hydrogen peroxide decomposes into water and oxygen.",
+        "Insulin regulates blood sugar.",
+        "The heart pumps blood through the body.",
+        "The price varies greatly between regions.",
         "",
     ],
 )

@@ -26,6 +26,7 @@ def quoted(*paragraphs: str) -> list[str]:
         ("... of the lake. It is 81 km long.", ["It is 81 km long."]),
         ("The lake ... It is 81 km long … and deep.", ["The lake ...", "It is 81 km long …", "and deep."]),
         ("...", []),
+        ("The people of the town (2010 census) ...", ["The people of the town (2010 census) ..."]),
         ("It is 81 km long.", ["It is 81 km long."]),
     ],
 )

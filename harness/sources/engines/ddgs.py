@@ -13,7 +13,7 @@ from harness.core.locales import DEFAULT_REGION, region_of
 from harness.errors import EngineUnavailable, InvalidInput, RateLimited, SearchError
 from harness.ports import SearchResult
 from harness.settings import Settings
-from harness.sources.engines.result_fields import result
+from harness.sources.engines.result_fields import web_result
 from harness.sources.engines.result_lists import results_of_pages
 
 DEFAULTS: Mapping[str, Any] = {
@@ -99,7 +99,7 @@ class DuckDuckGo:
                 f"{source.name} answered with a page that ddgs cannot read ({type(error).__name__}); "
                 "try `pip install -U ddgs` or another of ddgs_backends"
             ) from error
-        made = (result(each.title, each.href, each.body) for each in results)
+        made = (web_result(each.title, each.href, each.body) for each in results)
         found = [each for each in made if each]  # things that only look like results have no address
         if not found and page == 1:
             _check_empty(source)

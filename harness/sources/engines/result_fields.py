@@ -2,6 +2,7 @@
 
 import html
 import re
+from calendar import month_name
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from urllib.parse import quote
@@ -33,12 +34,14 @@ _DATE = re.compile(r"(1[5-9]|20)[0-9]{2}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[0
 _MONTHS: Mapping[str, int] = MappingProxyType(
     {name: number for number, name in enumerate("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(), start=1)}
 )
+_MONTH = "|".join([*(f"{name[:3]}(?:{name[3:]})?" for name in month_name[1:]), "Sept"])
+_IN_MONTH = r"0?[1-9]|[12][0-9]|3[01]"
 _DAY = re.compile(
-    rf"(?:(?P<month>{'|'.join(_MONTHS)})[a-z]{{0,6}}\.? (?P<day>[0-9]{{1,2}}), |(?P<day_first>[0-9]{{1,2}})\.? "
-    rf"(?P<month_second>{'|'.join(_MONTHS)})[a-z]{{0,6}}\.? )(?P<year>(?:1[5-9]|20)[0-9]{{2}})"
+    rf"(?:(?P<month>{_MONTH})\.? (?P<day>{_IN_MONTH}), |(?P<day_first>{_IN_MONTH})\.? (?P<month_second>{_MONTH})\.? )"
+    r"(?P<year>(?:199|20[0-9])[0-9])\b"
 )
-"""A day as "Jan 5, 2024" or "5 January 2024"."""
-_AFTER_DAY = re.compile(r"\s*(?:[·–—-]|\.{3}|…)\s+")
+"""A day since there are pages, as "Jan 5, 2024" or "5 January 2024"."""
+_AFTER_DAY = re.compile(rf"\s*(?:[·–—-]|\.{{3}}|…)\s+(?!(?:{_MONTH}|[0-9]{{1,4}})\b)")
 """The sign of search engines between the day of a page and its excerpt."""
 _DOI = re.compile(r"(?:https?://(?:dx\.)?doi\.org/|doi:\s?)?(10\.[0-9]{4,9}/\S{1,200})", re.IGNORECASE)
 _DOI_IN_TEXT = re.compile(r'10\.[0-9]{4,9}/[^\s"<>]{0,199}[^\s"<>.,;)]')
@@ -46,15 +49,15 @@ _DOI_IN_TEXT = re.compile(r'10\.[0-9]{4,9}/[^\s"<>]{0,199}[^\s"<>.,;)]')
 
 def result(title: str | None, href: str | None, body: str | None, **about: str | None) -> SearchResult | None:
     """Return a result with clean fields, `None` without a web address. `about` are the other fields of `SearchResult`;
-    those that are empty or of another form are left out. A day with which `body` begins is its date.
+    those that are empty or of another form are left out.
     """
     address = web_address(href)
     if not address:
         return None
-    text, day = _without_day(clean(_with_line_feeds(body or ""), MAX_BODY_CHARS))
+    text = clean(_with_line_feeds(body or ""), MAX_BODY_CHARS)
     made = SearchResult(title=one_line(clean(title, MAX_TITLE_CHARS)) or address, href=address, body=text)
     checked = {
-        "date": date_of(about.get("date")) or day,
+        "date": date_of(about.get("date")),
         "authors": _bounded_authors(about.get("authors")),
         "site": one_line(clean(about.get("site"), 200)),
         "doi": doi_of(about.get("doi")),
@@ -64,6 +67,12 @@ def result(title: str | None, href: str | None, body: str | None, **about: str |
         if value:
             made[name] = value  # type: ignore[literal-required]  # names of SearchResult
     return made
+
+
+def web_result(title: str | None, href: str | None, excerpt: str | None, **about: str | None) -> SearchResult | None:
+    """Return a result of a web search, as `result` does; the day with which its excerpt may begin is its date."""
+    text, day = _without_day(clean(excerpt, MAX_BODY_CHARS))
+    return result(title, href, text, **(about | {"date": about.get("date") or day}))
 
 
 def authors_of(names: Iterable[str | None]) -> str:
@@ -104,7 +113,7 @@ def date_of(text: str | None) -> str:
 
 
 def _iso(day: re.Match[str]) -> str:
-    month = _MONTHS[day["month"] or day["month_second"]]
+    month = _MONTHS[(day["month"] or day["month_second"])[:3]]
     return f"{day['year']}-{month:02}-{int(day['day'] or day['day_first']):02}"
 
 

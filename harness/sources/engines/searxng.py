@@ -15,7 +15,7 @@ from harness.core.text import clean, shorten
 from harness.errors import EngineUnavailable
 from harness.ports import SearchResult
 from harness.settings import Settings
-from harness.sources.engines.result_fields import result
+from harness.sources.engines.result_fields import web_result
 from harness.sources.engines.result_lists import results_of_pages
 from harness.sources.http.request import HttpResponse, ask, base_address, check_status, login_of
 
@@ -29,8 +29,8 @@ class _Result(Struct):
     url: str | None = None
     title: str | None = None
     content: str | None = None
-    author: str | None = None
-    published: str | None = field(default=None, name="publishedDate")
+    author: Any = None
+    published: Any = field(default=None, name="publishedDate")
 
 
 class _Page(Struct):
@@ -96,13 +96,18 @@ class Searxng:
         check_status(who, answer)
         page = _decoded(who, answer)
         results = (
-            result(each.title, each.url, each.content, date=each.published, authors=each.author)
+            web_result(each.title, each.url, each.content, date=_text(each.published), authors=_text(each.author))
             for each in page.results
         )
         found = [each for each in results if each]
         if not found and page.unresponsive_engines:
             raise _all_failed(page)
         return found
+
+
+def _text(value: Any) -> str:
+    """Return a field that engines fill as they like, if it is a text."""
+    return value if isinstance(value, str) else ""
 
 
 def _decoded(who: str, answer: HttpResponse) -> _Page:

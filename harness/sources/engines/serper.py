@@ -15,7 +15,7 @@ from harness.errors import EngineUnavailable
 from harness.ports import SearchResult
 from harness.settings import Settings
 from harness.sources.engines.json_api import ApiEngine
-from harness.sources.engines.result_fields import joined, result
+from harness.sources.engines.result_fields import joined, result, web_result
 from harness.sources.engines.result_lists import results_of_pages
 from harness.sources.http.request import HttpResponse
 
@@ -115,7 +115,7 @@ class Serper(ApiEngine):
 
 
 def _result(item: _Item) -> SearchResult | None:
-    return result(item.title, item.link, item.snippet, date=item.date)
+    return web_result(item.title, item.link, item.snippet, date=item.date)
 
 
 def _answer(box: Any) -> SearchResult | None:

@@ -110,13 +110,15 @@ def test_date_and_author_of_a_result(httpserver: HTTPServer) -> None:
         page(
             result(1, publishedDate="2023-05-29T00:00:00", author="Ann Lee"),
             result(2, content="May 29, 2023 ... The lake is deep."),
-            result(3, content="3 hours ago · The lake is deep."),
+            result(3, content="3 hours ago · The lake is deep.", author=["Ann Lee"], publishedDate=3),
+            result(4, content="May 12, 2001 – June 3, 2010, it was closed."),
         ),
     )
-    one, two, three = engine(httpserver).search("q", 3)
+    one, two, three, four = engine(httpserver).search("q", 4)
     assert (one["date"], one["authors"]) == ("2023-05-29", "Ann Lee")
     assert (two["date"], two["body"]) == ("2023-05-29", "The lake is deep.")
-    assert "date" not in three
+    assert three.keys() == {"title", "href", "body"}
+    assert (four.get("date"), four["body"]) == (None, "May 12, 2001 – June 3, 2010, it was closed.")
 
 
 def test_an_address_counts_once(httpserver: HTTPServer) -> None:
