@@ -53,7 +53,7 @@ _FORMS = (
     ("vault-token", "hvs. hvb.", r"(?=[\w-]{0,60}\d)[\w-]{24,}+"),
     ("age-key", "AGE-SECRET-KEY-1", r"[0-9A-Z]{50,}+(?![\w-])"),
     ("provider-key", "gsk_ xai- pplx- tvly- r8_ fw_ lin_api_ ntn_ nvapi-", r"(?=[\w-]{0,30}\d)[\w-]{20,}+"),
-    ("jwt", "eyJ", r"[\w-]{12,}+(?:\.[\w-]*+){2,4}+"),
+    ("jwt", "eyJ", r"[\w-]{12,}+(?:\.[\w-]*+){2,4}"),
 )
 """Kinds of secrets, their beginnings and the rest. A beginning with a letter does not match inside a word."""
 
@@ -64,10 +64,11 @@ def _form(begin: str, rest: str) -> re.Pattern[str]:
     return re.compile(begin + (rf"(?<![\w-]{begin})" if begin[0].isalpha() else "") + rest, re.ASCII)
 
 
+# Groups are not possessive: before 3.11.5, Python matches such patterns wrongly (gh-100061, gh-106052).
 _PRIVATE_KEY = re.compile(
     r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
-    r"(?:(?:[^-]|-(?!----)){0,40000}+-----END [A-Z0-9 ]{0,60}-----"
-    r"|(?:(?:\s|\\[nr]){1,4}+[A-Za-z0-9+/=]{16,100}+)*+)"  # a truncated key: the lines that can belong to it
+    r"(?:(?:[^-]|-(?!----)){0,40000}-----END [A-Z0-9 ]{0,60}-----"
+    r"|(?:(?:\s|\\[nr]){1,4}[A-Za-z0-9+/=]{16,100})*)"  # a truncated key: the lines that can belong to it
 )
 _KEYS = [
     ("private-key", _PRIVATE_KEY),
