@@ -94,9 +94,11 @@ class WordReader:
             "words", WordEmbedder.id, least, least, least, (1.0, 3.0, -1.5), "nothing"
         )
         self.read: list[str] = []
+        self.asked: list[str] = []
 
     def answers(self, question: str, texts: Sequence[str]) -> list[float]:
         """See `Reader.answers`."""
+        self.asked.append(question)
         self.read += texts
         wanted = set(question.lower().split())
         return [len(wanted & set(text.lower().replace(".", "").split())) / len(wanted) for text in texts]

@@ -2,6 +2,9 @@
 
 import re
 
+from harness.core.calendar_words import DAY, MONTH
+from harness.core.measures import MEASURES
+
 _WORD = re.compile(r"[^\W\d_](?:[\w'’.-]*\w)?")
 _NUMBER = re.compile(
     r"\d(?:[\d.,]*\d)?|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|twenty|thirty|forty|fifty|hundred"
@@ -9,21 +12,17 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _TIME = re.compile(
-    r"\b[12]\d{3}s?\b|\b\d{1,2}(?:st|nd|rd|th)\b|\b\d{1,2}(?::\d\d)? ?[ap]\.?m\b|\b(?:january|february|march|april|may"
-    r"|june|july|august|september|october|november|december|monday|tuesday|wednesday|thursday|friday|saturday|sunday"
-    r"|spring|summer|autumn|winter|century|yesterday|today)\b",
+    rf"\b[12]\d{{3}}s?\b|\b\d{{1,2}}(?:st|nd|rd|th)\b|\b\d{{1,2}}(?::\d\d)? ?[ap]\.?m\b|\b(?:{MONTH}|{DAY}|spring"
+    r"|summer|autumn|winter|century|yesterday|today)\b",
     re.IGNORECASE,
 )
 _DATES = re.compile(
-    r"\b(?:(?:january|february|march|april|may|june|july|august|september|october|november|december) (?:\d{1,2},? )?"
+    rf"\b(?:(?:{MONTH}) (?:\d{{1,2}},? )?"
     r"|(?:in|since|until|before|after|during|as of) )(?:1[5-9]|20)\d\d\b",
     re.IGNORECASE,
 )
 """Dates, whose numbers answer no question for a number."""
-_MEASURE = (
-    r"(?:number|count|population|percentage|proportion|share|average|height|length|width|depth|distance|area|mass|weight"
-    r"|density|temperature|pressure|speed|price|cost|size|age|capacity|volume)"
-)
+_MEASURE = rf"(?:{MEASURES}|number|count|population|percentage|proportion|share|average|density|pressure|volume)"
 _OTHER = r"(?!(?:who|what|which|why|how|when|where|does|do|did|can|is|are|list|explain|describe)\b)"
 _ASKS = (
     (

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 
+from harness.core.calendar_words import MONTHS
 from harness.core.text import stems
 
 _POINTS_BACK = frozenset(
@@ -58,9 +59,7 @@ _IN_A_YEAR = re.compile(
     r"(?:As of|In|At|By|Since|On|Until|During|Before|After|From) (?P<time>[^,.]{0,30}\b[12]\d{3}\b[^,.]{0,20}),"
     r" (?:its?|they|their|he|his|she|her)\b"
 )
-_NAMED = re.compile(
-    r"\b(?!(?:January|February|March|April|May|June|July|August|September|October|November|December)\b)[A-Z]"
-)
+_NAMED = re.compile(rf"\b(?!(?:{'|'.join(map(str.capitalize, MONTHS))})\b)[A-Z]")
 """A name in a time: what "it" points to."""
 _OF_ITSELF = re.compile(r"(?:in )?this (?:study|paper|article|review|report|trial|survey|analysis)\b", re.IGNORECASE)
 """Beginnings with which a source mentions itself."""

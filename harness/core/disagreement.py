@@ -3,11 +3,13 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import ROUND_HALF_DOWN, ROUND_HALF_UP, Decimal, InvalidOperation
+from functools import lru_cache
 from itertools import combinations
 
 from msgspec import Struct
 
 from harness.core.equivalence.reading import Reading, read
+from harness.core.measures import MEASURES
 from harness.core.required_terms import lacking_names, lacking_words, required_names, rival_terms
 from harness.core.support import supports
 from harness.core.text import stems
@@ -29,10 +31,9 @@ _COUNTS = frozenset(
     ("how many", "how long", "how old", "how far", "how often", "how fast", "how deep", "how big", "how tall")
 )
 _MEASURE = re.compile(
-    r"\b(population|inhabitants|height|elevation|length|width|depth|area|size|weight|mass|heavy|age|speed|distance|price"
-    r"|cost|number|rate|share|percentage|proportion|average|median|mean|temperature|hot|cold|(?:boiling|melting) point"
-    r"|capacity|duration|timeout|salary|gdp|revenue|budget|limit|maximum|minimum|prevalence|incidence|mortality"
-    r"|accuracy|frequency|how wide)\b",
+    rf"\b({MEASURES}|population|inhabitants|heavy|number|rate|share|percentage|proportion|average|median|mean|hot|cold"
+    r"|(?:boiling|melting) point|duration|timeout|salary|gdp|revenue|budget|limit|maximum|minimum|prevalence|incidence"
+    r"|mortality|accuracy|frequency|how wide)\b",
     re.IGNORECASE,
 )
 _LASTING = re.compile(
@@ -59,17 +60,13 @@ _COUNTED = re.compile(
     r"|are|is|was|were|has|have|had|can|could|may|might|must|should|will|would|found|there|that|which|who)\b|\W*$)"
 )
 """The words for what a question counts."""
-_PLURAL = re.compile(r"e?s$")
 _BOUND = re.compile(
     r"\b(?:more|less|fewer|greater|higher|lower) than\b|\bat (?:least|most)\b|\b(?:up to|over|under|between|from|before"
     r"|after|since|until|by) \$?\d|\d\s?(?:to|-|–|or)\s?\$?\d|\d0s\b|^(?:table|figure|chapter|section|page|step)\s\d",
     re.IGNORECASE,
 )
 """Bounds, ranges, decades and labels: not one figure."""
-_OF_MEASURE = (
-    r"(?: \w+)? (?:distance|approach|height|elevation|length|width|depth|area|size|weight|mass|age|speed|price|cost"
-    r"|temperature|value|point)"
-)
+_OF_MEASURE = rf"(?: \w+)? (?:{MEASURES}|approach|value|point)"
 _QUALIFIERS = {
     "average": re.compile(r"\b(?:average|the mean|mean (?:of|value)|median|typical(?:ly)?)\b", re.IGNORECASE),
     "least": re.compile(
@@ -214,8 +211,8 @@ def _figures(question: str, asked: Reading, found: Reading) -> Iterator[tuple[st
 def _counts(question: str, plain: str) -> bool:
     """Return whether a statement has a word for what a question counts, if it counts something."""
     counted = _COUNTED.search(question.lower())
-    words = [_PLURAL.sub("", word) for word in re.findall(r"[^\W\d_]{3,}", counted[1])] if counted else []
-    return not words or any(re.search(rf"\b{re.escape(word)}", plain) for word in words)
+    words = stems(counted[1]) if counted else set()
+    return not words or not words.isdisjoint(stems(plain))
 
 
 def _measured(question: str, plain: str) -> str:
@@ -248,6 +245,7 @@ def comparable(question: str, unit: str, first: int, held: Sequence[Said], value
     ]
 
 
+@lru_cache(maxsize=1_024)
 def _qualifiers(text: str) -> frozenset[str]:
     """Return which of several figures for one thing a text means."""
     return frozenset(name for name, words in _QUALIFIERS.items() if words.search(text))

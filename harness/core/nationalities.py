@@ -40,7 +40,7 @@ NATIONALITIES: Mapping[str, tuple[str, ...]] = MappingProxyType(_nationalities()
 """The words for what belongs to each country or continent, all in lower case."""
 
 
-def spellings_of(word: str) -> tuple[str, ...]:
+def with_nationality(word: str) -> tuple[str, ...]:
     """Return the words, in lower case, of which a text about `word` has one: itself, and for a country its nationality,
     also in the plural. Never raises.
     """

@@ -95,7 +95,7 @@ def opening_factor(sentence: str, question: str, title: str = "") -> float:
     usual = (NAMED if names_title(question, title) else 1.0) * (CUT_OFF if is_cut_off(sentence) else 1.0)
     adds = is_aside(sentence, question) or is_announcement(sentence) or describes_other(sentence, question)
     says_what = says_what_it_does(sentence, question)
-    lacks = lacks_kind(sentence, question) or (is_english(question) and lacks_verb(sentence) and not says_what)
+    lacks = lacks_kind(sentence, question) or (not says_what and lacks_verb(sentence) and is_english(question))
     if adds or lacks or needs_previous(sentence) or names_earlier(sentence):
         return usual * ASIDE
     if says_what or (asks_for_steps(question) and gives_steps(sentence)):

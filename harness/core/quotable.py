@@ -174,7 +174,7 @@ def _is_beginning(text: str) -> bool:
     """Return whether a text reads as the beginning of a sentence that says something: no question, and no title."""
     if len(words(text)) < MIN_CUT_WORDS or _QUESTION.match(text) or ":**" in text:
         return False
-    return is_quotable(f"{text}.") and not (is_english(text) and lacks_verb(text))
+    return is_quotable(f"{text}.") and not (lacks_verb(text) and is_english(text))
 
 
 def _is_whole(sentence: str) -> bool:

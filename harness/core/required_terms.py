@@ -6,21 +6,16 @@ from itertools import groupby
 
 from msgspec import Struct
 
+from harness.core.calendar_words import DAYS, MONTH, MONTHS
 from harness.core.equivalence.reading import form
 from harness.core.equivalence.spelling import names_in
-from harness.core.nationalities import spellings_of
+from harness.core.nationalities import with_nationality
 
 _TERM = re.compile(r"(?<![\w.])v?\d[\d.,]*\d(?![\w])|(?<![\w.,])\d{3,}(?!\w)")
 """Numbers of at least two digits, and versions: small counts ("the 3 kinds") are often part of the wording."""
 _AROUND = ".,;:!?()[]{}\"'“”’"
 """Signs around a word, as `names_in` removes them."""
 _WORD = re.compile(r"\w+")
-_CALENDAR = frozenset(
-    """
-    january february march april may june july august september october november december
-    monday tuesday wednesday thursday friday saturday sunday
-    """.split()
-)
 _SMALL = 10
 _NUMBER = re.compile(r"(?<![\w.])v?(\d[\d.,]*\d|\d)(?!\w)")
 _NUMBERED = re.compile(r"(?<![^\W\d_])([^\W\d_][\w+#-]{0,40})[ /-](?:version |v)?(\d[\d.]*)(?!\w)", re.IGNORECASE)
@@ -30,9 +25,8 @@ _YEAR = re.compile(r"(?<![\d.])(?:19|20)\d\d(?![\d.]*\d)")
 _SPAN = re.compile(r"(?<!\d)((?:19|20)\d\d)(?: ?[-–] ?| to | through |(?<=between \d{4}) and )((?:19|20)\d\d)(?!\d)")
 """The years of "2000-2009", "from 2000 to 2009", "between 2000 and 2009"."""
 _OPEN = re.compile(
-    r"\b(?P<word>before|prior to|after) (?:the )?(?:(?P<edge>start|beginning|end) of (?:the )?)?(?:(?P<month>january"
-    r"|february|march|april|may|june|july|august|september|october|november|december) (?:\d{1,2},? )?)?"
-    r"(?P<year>(?:19|20)\d\d)(?![\d.]*\d)(?! [a-z]+s\b)",
+    r"\b(?P<word>before|prior to|after) (?:the )?(?:(?P<edge>start|beginning|end) of (?:the )?)?"
+    rf"(?:(?P<month>{MONTH}) (?:\d{{1,2}},? )?)?(?P<year>(?:19|20)\d\d)(?![\d.]*\d)(?! [a-z]+s\b)",
     re.IGNORECASE,
 )
 """The years of "before 2020", "after April 1977", "before the end of 2018"."""
@@ -83,7 +77,7 @@ def required_names(question: str) -> tuple[str, ...]:
     words = [word.strip(_AROUND).removesuffix("'s").removesuffix("’s") for word in question.split()]
     groups = groupby(words, key=lambda word: len(word) > 1 and word.casefold() in names)
     terms = dict.fromkeys(" ".join(group) for is_name, group in groups if is_name)
-    terms = {term: None for term in terms if term.casefold() not in _CALENDAR}
+    terms = {term: None for term in terms if term.casefold() not in {*MONTHS, *DAYS}}
     return tuple(term for term in terms if len(term) <= MAX_TERM)[:MAX_TERMS]
 
 
@@ -92,7 +86,7 @@ def lacking_names(names: Iterable[str], text: str) -> tuple[str, ...]:
     held = text.casefold()
 
     def has(word: str) -> bool:
-        return any(re.search(rf"(?<!\w){re.escape(each)}(?!\w)", held) for each in spellings_of(word))
+        return re.search(rf"(?<!\w)(?:{'|'.join(map(re.escape, with_nationality(word)))})(?!\w)", held) is not None
 
     return tuple(name for name in names if not any(map(has, _WORD.findall(name.casefold()))))
 
@@ -183,7 +177,7 @@ def lacking_words(names: Iterable[str], text: str) -> tuple[str, ...]:
     held = set(_WORD.findall(text.casefold()))
 
     def has(word: str) -> bool:
-        return not held.isdisjoint(spellings_of(word))
+        return not held.isdisjoint(with_nationality(word))
 
     return tuple(name for name in names if not all(map(has, _WORD.findall(name.casefold()))))
 

@@ -12,6 +12,8 @@ from harness.core.keys import host_in
 from harness.core.text import shorten
 from harness.errors import InvalidInput
 
+WEB = ("http://", "https://")
+"""Beginnings of the addresses of web pages."""
 ONLY, SKIP = "only_sites", "skip_sites"
 """Names of the two lists."""
 MAX_HOST = 253

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from harness.core.freshness import is_volatile
 from harness.core.required_terms import required_terms
-from harness.core.sites import host_of, is_within
+from harness.core.sites import WEB, host_of, is_within
 from harness.core.source_kind import source_kind
 
 MOST = 0.05
@@ -19,7 +19,6 @@ MANY_ADS = 10
 """Advertisements for each 5,000 characters of text (see `Page.ads`) from which on they count: one every 80 words."""
 
 _PRIMARY_KINDS = frozenset(("paper", "official", "documentation", "encyclopaedia"))
-_WEB = ("http://", "https://")
 
 _FARMS = frozenset(
     """bleepcoder.com copyprogramming.com ehow.com exchangetuts.com giters.com gitmemory.com issueexplorer.com
@@ -76,7 +75,7 @@ def quality(
     the present `year` is not believed. `site` is the name of its journal or site, `ads` the number of advertisements
     for each 5,000 characters.
     """
-    if not url.startswith(_WEB):
+    if not url.startswith(WEB):
         return NEUTRAL
     kind = source_kind(url, doi)
     found = _DATE.match(date)

@@ -24,6 +24,7 @@ _VERBS = frozenset(
     """.split()
 )
 """Frequent verbs in the forms that a sentence has; regular past forms are known by their ending."""
+_SIGNS = _CLAUSES | _VERBS
 _WORD = re.compile(r"[a-z]+(?:['’][a-z]+)?")
 _THIRD_PERSON = re.compile(
     r"(?<!['’])\b[a-z]{2,}[^s\W]s (?:the|an?|to|its|their|that|when|if|all|no|not|only|by|from|into|as|at|up|out|how"
@@ -41,7 +42,7 @@ def lacks_verb(text: str) -> bool:
     """Return whether an English text has no verb, as far as frequent verbs and endings show. Never raises."""
     plain = text.lower().replace("’", "'")
     words = set(_WORD.findall(plain))
-    if not words.isdisjoint(_CLAUSES | _VERBS) or any(word.endswith("ed") and len(word) > 4 for word in words):
+    if not words.isdisjoint(_SIGNS) or any(word.endswith("ed") and len(word) > 4 for word in words):
         return False
     if any(word.endswith("s") and not _VERBS.isdisjoint((word[:-1], word[:-2], f"{word[:-3]}y")) for word in words):
         return False

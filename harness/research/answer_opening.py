@@ -36,9 +36,8 @@ def _opening(
     about: "Sequence[Evidence]", question: str, wanted: Wording, writing: WritingSettings, reader: Reader
 ) -> "Evidence":
     """Return the excerpt that opens the answer to a question best: one that lacks nothing of the question, if any is
-    likely to answer. The first sentences of the best ones are read a
-    second time, without title and heading, whose words count for every sentence below them; steps, which say nothing
-    without them, are not.
+    likely to answer. The first sentences of the best ones are read a second time, without title and heading,
+    whose words count for every sentence below them; steps, which say nothing without them, are not.
     """
     best: dict[str, Evidence] = {}  # by their first sentence
     whole = [each for each in about if not each.lacks]

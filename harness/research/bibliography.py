@@ -9,8 +9,8 @@ from urllib.parse import quote, urlsplit
 
 from harness.cache.usage import day_of
 from harness.core.authors import OTHERS
+from harness.core.sites import WEB
 from harness.core.text import clean, one_line
-from harness.research.gathering import WEB
 from harness.research.report import CitedSource, Report
 
 MAX_KEY_PART = 30

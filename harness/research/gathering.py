@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from harness.core.page_numbers import PageStarts, page_of
-from harness.core.sites import ONLY, SKIP
+from harness.core.sites import ONLY, SKIP, WEB
 from harness.core.sufficiency import Sufficiency
 from harness.core.text import one_line
 from harness.research.page_reading import PageReading
@@ -48,8 +48,6 @@ def stopped_because(reason: str | None) -> str:
     """Return in plain words why a research stopped to search."""
     return STOPPED_BECAUSE.get(reason or "", reason or "")
 
-
-WEB = ("http://", "https://")
 
 LEFT_OUT = "left out"
 """End of the note on a source that is not used."""

@@ -12,11 +12,12 @@ from harness.cache.usage import day_of
 from harness.core.page_numbers import PageNumber
 from harness.core.quotable import is_cut_off
 from harness.core.required_terms import MAX_TERM, MAX_TERMS
+from harness.core.sites import WEB
 from harness.core.source_kind import source_kind
 from harness.core.sub_questions import as_asked
 from harness.core.text import clean, one_line, shorten
 from harness.research.figures import FIGURES, Figure, figures_of
-from harness.research.gathering import WEB, GatheredSource
+from harness.research.gathering import GatheredSource
 from harness.research.messages import chosen, counted, ended, heading_in, in_language, list_in, message, place_in
 from harness.research.planner import LISTED
 

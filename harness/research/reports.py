@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from harness.core.languages import primary_tag
+from harness.core.sites import WEB
 from harness.core.text import clean, one_line
 from harness.research.figures import FIGURES, Figure, as_inline_svg, figures_of
-from harness.research.gathering import WEB
 from harness.research.messages import chosen, direction_of, list_in, message, place_in
 from harness.research.planner import LISTED
 from harness.research.report import DISAGREEMENTS, Citation, CitedSource, Report, columns_in, lacking_note

@@ -71,11 +71,11 @@ def read_sentences(
             lacks = missing[likely[place].place]
             if all(map(is_of_time, lacks)):
                 nearest = max(nearest, relevance)
-            of_both = relevance * (weights.lacking_relevance if lacks else 1.0)
+            weighed = relevance * (weights.lacking_relevance if lacks else 1.0)
             if part == len(questions) - 1:
-                found[place] = of_both
-            if part < len(parts) and of_both > by_part[place]:
-                by_part[place], of_part[place] = of_both, part
+                found[place] = weighed
+            if part < len(parts) and weighed > by_part[place]:
+                by_part[place], of_part[place] = weighed, part
     return Answering(found, of_part, by_part, nearest)
 
 

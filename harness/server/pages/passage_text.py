@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from markupsafe import Markup, escape
 
 from harness.core.citations import parted
+from harness.core.sites import WEB
 from harness.core.text import clean, one_line
 
 if TYPE_CHECKING:
@@ -40,7 +41,6 @@ _TAGS = _OPENING | {
     for name, tag in (_OPENING | {"link_open": "<a>"}).items()
 }
 _LINK = Markup('<a href="{}" rel="noreferrer noopener nofollow">')
-_WEB = ("http://", "https://")
 _PLAIN_RULES = ("heading", "newline")
 _RULES = (
     *_PLAIN_RULES, "list", "fence", "blockquote", "table", "emphasis", "strikethrough", "backticks", "link", "image",
@@ -125,7 +125,7 @@ def _parser(*, markdown: bool) -> "MarkdownIt":
 
     parser = MarkdownIt("zero", {"maxNesting": MAX_DEPTH}).enable(_RULES if markdown else _PLAIN_RULES)
     # the library's documented way to restrict links
-    parser.validateLink = lambda url: url.lower().startswith(_WEB)  # type: ignore[method-assign]
+    parser.validateLink = lambda url: url.lower().startswith(WEB)  # type: ignore[method-assign]
     return parser
 
 

@@ -2,12 +2,11 @@
 
 import html
 import re
-from calendar import month_name
-from collections.abc import Iterable, Mapping
-from types import MappingProxyType
+from collections.abc import Iterable
 from urllib.parse import quote
 
 from harness.core.authors import OTHERS, author_line
+from harness.core.calendar_words import MONTHS
 from harness.core.text import clean, one_line
 from harness.ports import SearchResult
 from harness.sources.http.request import web_address
@@ -31,10 +30,7 @@ _ESCAPED_TAG = re.compile(
 _EMPTY_LINES = re.compile(r"\n(?:[^\S\n]*\n)+")
 
 _DATE = re.compile(r"(1[5-9]|20)[0-9]{2}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?(?! years? ago)")
-_MONTHS: Mapping[str, int] = MappingProxyType(
-    {name: number for number, name in enumerate("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(), start=1)}
-)
-_MONTH = "|".join([*(f"{name[:3]}(?:{name[3:]})?" for name in month_name[1:]), "Sept"])
+_MONTH = "|".join([*(f"{name[:3]}(?:{name[3:]})?" for name in map(str.capitalize, MONTHS)), "Sept"])
 _IN_MONTH = r"0?[1-9]|[12][0-9]|3[01]"
 _DAY = re.compile(
     rf"(?:(?P<month>{_MONTH})\.? (?P<day>{_IN_MONTH}), |(?P<day_first>{_IN_MONTH})\.? (?P<month_second>{_MONTH})\.? )"
@@ -113,7 +109,8 @@ def date_of(text: str | None) -> str:
 
 
 def _iso(day: re.Match[str]) -> str:
-    month = _MONTHS[(day["month"] or day["month_second"])[:3]]
+    begins = (day["month"] or day["month_second"])[:3].lower()
+    month = next(number for number, name in enumerate(MONTHS, start=1) if name.startswith(begins))
     return f"{day['year']}-{month:02}-{int(day['day'] or day['day_first']):02}"
 
 
