@@ -64,7 +64,8 @@ _NAMED = re.compile(rf"\b(?!(?:{'|'.join(map(str.capitalize, MONTHS))})\b)[A-Z]"
 _OF_ITSELF = re.compile(r"(?:in )?this (?:study|paper|article|review|report|trial|survey|analysis)\b", re.IGNORECASE)
 """Beginnings with which a source mentions itself."""
 _EXPLETIVE = re.compile(
-    r"(it|there|this|that)('s| is| was| are| were| has been)? (not |also |often |usually |generally )?(a |an |the )?"
+    r"(?!(?:this|that) (?:means|implies)\b)(it|there|this|that)('s| is| was| are| were| has been)?"
+    r" (not |also |often |usually |generally )?(a |an |the )?"
     r"[\w\"“”]+ ((for|of) (\w+ ){1,4})?(that|to)\b"
     r"|it (should|must|can|may) be \w+ that\b|there (is|are|was|were)\b",
     re.IGNORECASE,

@@ -32,6 +32,7 @@ WEIGHTS: Mapping[str, tuple[float, float]] = {
     "first_sentence": (0, 1),
     "helpful": (0, 1),
     "further_below": (0, 1),
+    "trimmed_below": (0, 1),
     "repeated": (0, 1),
     "lacking_score": (0, 1),
     "lacking_relevance": (0, 1),

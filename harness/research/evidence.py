@@ -34,7 +34,7 @@ from harness.research.relevance import MIN_SIMILARITY, MIN_WORDED_SIMILARITY, Wo
 from harness.research.rules import rules_of, version_of_rules
 from harness.research.scoring import ChunkSet
 from harness.research.sentence_reading import Answering, parts_by_vectors, read_sentences
-from harness.research.sentence_runs import runs_of
+from harness.research.sentence_runs import runs_of, trimmed
 from harness.settings import WritingSettings
 
 MAX_OVERLAP = 0.5
@@ -201,6 +201,9 @@ def find_evidence(
         ranked = answers_first(ranked, [asked for asked, _ in questions], wanted, writing, reader)
     ranked = [each for each in ranked if each.part in answered and _is_relevant(each, wanted, least)]
     chosen = _choose(ranked, wanted, writing, len(parts))
+    if reader is not None:
+        answers = dict(zip((each.text for each in likely), answering.of_each(), strict=True))
+        chosen = [replace(each, sentences=trimmed(each.sentences, answers, weights.trimmed_below)) for each in chosen]
     by_text = {each.text: vector for each, vector in zip(likely, vectors, strict=True)}
     return [*_without_repeats(chosen, by_text, weights.repeated), *_disagreeing(ranked, questions, least)]
 

@@ -27,6 +27,10 @@ class Answering(Struct, frozen=True):
     of_part: Sequence[float] = ()
     nearest: float = 0.0
 
+    def of_each(self) -> list[float]:
+        """Return how likely (0..1) each sentence answers the question or its part, 0 for one that was not read."""
+        return list(map(max, self.relevance or (), self.of_part))
+
     def likeliest(self) -> dict[int, float]:
         """Return for each part of the question how likely the best sentence about it answers it."""
         found: dict[int, float] = {}

@@ -359,14 +359,16 @@ def test_why_a_writer_asks_is_not_quoted(end: str, quoted: bool) -> None:
 
 
 def test_weights_decide_how_much_is_read_and_left_out() -> None:
-    """Weights of the rules: sentences read after their title, least probability to help, cosine of a repetition."""
+    """Weights of the rules: sentences read after their title, least probability to help, to stay at the end of an
+    excerpt, cosine of a repetition.
+    """
     one = GatheredSource("https://example.org/1", "Client", (APPLES,))
     held = chunk_set(MemoryStore(), WordEmbedder())
     held.question = "backoff retries"
 
     def found(**weights: float) -> tuple[int, list[str]]:
         reader = DoublingReader()
-        lines = {"helpful": 0.0} | weights
+        lines = {"helpful": 0.0, "trimmed_below": 0.0} | weights
         rules: dict[RuleName, str] = {"weights": "\n".join(f"{name}: {value}" for name, value in lines.items())}
         chosen = find_evidence([one], held, WritingSettings(rules=rules), reader)
         read = sum(text.startswith("Client: ") for text in reader.read)
@@ -376,6 +378,7 @@ def test_weights_decide_how_much_is_read_and_left_out() -> None:
     assert (read, len(sentences)) == (4, 3)
     assert found(sentences_read=2)[0] == 2
     assert len(found(helpful=1)[1]) < len(sentences)
+    assert found(trimmed_below=0.15)[1] == [text for text in sentences if "backoff" in text or "retries" in text]
     assert len(found(repeated=0)[1]) < len(sentences)
 
 

@@ -8,7 +8,7 @@ from harness.core.dangling import with_needed
 from harness.core.quotable import is_quotable
 from harness.research.gathering import GatheredSource
 from harness.research.quotable_sentences import Sentence
-from harness.research.sentence_runs import MAX_RUN, runs_of
+from harness.research.sentence_runs import MAX_RUN, runs_of, trimmed
 
 SOURCE = GatheredSource("https://example.org/1", "Page", ())
 LED = "The clients of the town were retried too late."
@@ -54,3 +54,31 @@ def test_no_run_ends_with_an_announcement() -> None:
     assert runs(announced) == []
     assert runs(LED, announced) == [(LED,)]
     assert runs(announced, LED) == [(announced, LED), (LED,)]
+
+
+ANNOUNCED = "The clients are retried as follows."
+POINTS_BACK = "This happens at most seven times."
+
+
+@pytest.mark.parametrize(
+    ("answers", "kept"),
+    [
+        ({"a": 0.9, "b": 0.1, "c": 0.1}, "a"),
+        ({"a": 0.1, "b": 0.9, "c": 0.1}, "b"),
+        ({"a": 0.9, "b": 0.1, "c": 0.9}, "abc"),  # nothing is cut out of the middle
+        ({"a": 0.9, "b": 0.0}, "ab"),  # not read
+        ({"a": 0.1, "b": 0.19}, "ab"),  # neither answers much
+        ({"a": 0.1}, "a"),
+    ],
+)
+def test_sentences_that_hardly_answer_are_left_out_at_the_ends(answers: dict[str, float], kept: str) -> None:
+    """Where another one answers more than twice as likely."""
+    assert "".join(trimmed([*answers], answers, 0.15)) == kept
+    assert trimmed([*answers], answers, 0.0) == tuple(answers)
+
+
+def test_a_sentence_that_another_one_needs_is_not_left_out() -> None:
+    """Neither what an announcement announces, nor what a pronoun points back to."""
+    for first, second in [(ANNOUNCED, LED), (LED, POINTS_BACK)]:
+        answers = {first: 0.9, second: 0.05} if first == ANNOUNCED else {first: 0.05, second: 0.9}
+        assert trimmed([first, second], answers, 0.15) == (first, second)

@@ -27,6 +27,7 @@ class Weights(Struct, frozen=True):
     first_sentence: float
     helpful: float
     further_below: float
+    trimmed_below: float
     repeated: float
     lacking_score: float
     lacking_relevance: float
