@@ -2,6 +2,7 @@
 
 import re
 
+from harness.core.measures import MEASURES
 from harness.core.text import content_words, one_line
 
 MOST = 4
@@ -30,6 +31,9 @@ _OPENING = re.compile(
 _PRONOUN = re.compile(
     r"\b(?:it|its|they|them|their|this|these|that|those|he|she|his|her|instead|meanwhile|else)\b", re.IGNORECASE
 )
+_OWNER = re.compile(r"\b(?:its|their)\b", re.IGNORECASE)
+_MEASURE_OF = re.compile(rf"^(?:[\w-]+ ){{0,2}}(?:{MEASURES}|density|population) of (?:the )?", re.IGNORECASE)
+"""Beginning of a subject that is measured: "its" belongs to what has the measure."""
 _INDIRECT = re.compile(
     r"\b(?:explain|describe|know|tell|ask|wonder|depends?|see|show|understand|find out)\b", re.IGNORECASE
 )
@@ -109,7 +113,8 @@ def _whole(part: str, about: str) -> str:
     """Return a part as a question, with what it is about if it does not say so itself."""
     asked = _capitalised(part)
     if about and (_PRONOUN.search(part) or len(content_words(part)) < 2):
-        return f"{asked} ({about})?"
+        owner = _MEASURE_OF.sub("", about) if _OWNER.search(part) else about
+        return f"{asked} ({owner})?"
     return f"{asked}?"
 
 

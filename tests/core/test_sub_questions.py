@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.core.keys import MAX_QUERY_CHARS
-from harness.core.sub_questions import MOST, as_asked, as_question, sub_questions
+from harness.core.sub_questions import MOST, as_asked, as_question, follow_up, sub_questions
 
 PROPERTY = settings(deadline=None, max_examples=60)
 SECONDS = 10.0
@@ -60,6 +60,22 @@ def test_a_part_without_its_subject_names_that_of_the_first(question: str, last:
     assert found.casefold() == last.casefold()
     assert as_asked(found, question) == f"{found[: found.rindex(' (')]}?"
     assert as_asked(first, question) == first
+
+
+@pytest.mark.parametrize(
+    ("question", "words", "asked"),
+    [
+        ("molar mass of Freon-12", "what is its density?", "What is its density (Freon-12)?"),
+        ("What is the population of Greenland in 2020?", "and its area?", "Its area (Greenland in 2020)?"),
+        ("What is the length of the Halden Bridge?", "its height?", "Its height (Halden Bridge)?"),
+        ("What is the population of Greenland?", "and in 2021?", "In 2021 (population of Greenland)?"),
+        ("What is the molar mass of Freon-12?", "how is it measured?", "How is it measured (molar mass of Freon-12)?"),
+        ("What is the capital of Peru?", "what is its population?", "What is its population (capital of Peru)?"),
+    ],
+)
+def test_what_has_a_measure_has_the_next_one(question: str, words: str, asked: str) -> None:
+    """What is measured, not the measure, is meant by "its"; every other pronoun may mean the measure."""
+    assert follow_up(question, words) == asked
 
 
 def test_only_brackets_that_were_added_are_left_out() -> None:
