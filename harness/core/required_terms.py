@@ -10,6 +10,7 @@ from harness.core.calendar_words import DAYS, MONTH, MONTHS
 from harness.core.equivalence.reading import form
 from harness.core.equivalence.spelling import names_in
 from harness.core.nationalities import with_nationality
+from harness.core.worded_numbers import words_of
 
 _TERM = re.compile(r"(?<![\w.])v?\d[\d.,]*\d(?![\w])|(?<![\w.,])\d{3,}(?!\w)")
 """Numbers of at least two digits, and versions: small counts ("the 3 kinds") are often part of the wording."""
@@ -93,15 +94,19 @@ def lacking_names(names: Iterable[str], text: str) -> tuple[str, ...]:
 
 def lacking(terms: Iterable[str], text: str) -> tuple[str, ...]:
     """Return those of `terms` that `text` does not have. A version is met by one of its releases (3.12 by 3.12.1), a
-    number also with other separators (1,000 by 1000), but never as a part of another number; a span of years by one of
-    them. Never raises.
+    number also with other separators (1,000 by 1000) and, up to 99, in words (11 by "eleventh"), but never as a part of
+    another number; a span of years by one of them. Never raises.
     """
     held = _joined(text)
     return tuple(term for term in terms if not (_has_year(term, held) or _has_number(term, held)))
 
 
 def _has_number(term: str, held: str) -> bool:
-    return re.search(rf"(?<![\d.]){re.escape(_joined(term))}(?!\d)", held) is not None
+    written = [
+        rf"(?<![\d.]){re.escape(_joined(term))}(?!\d)",
+        *(rf"(?<![\w-]){word}(?![\w-])" for word in words_of(term)),
+    ]
+    return re.search("|".join(written), held, re.IGNORECASE) is not None
 
 
 def _has_year(span: str, held: str) -> bool:

@@ -1,7 +1,7 @@
 """Numbers in words: half, a third, two dozen, twice, the nineteenth century, the 1840s; in digits, to compare texts."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from types import MappingProxyType
 
@@ -79,6 +79,30 @@ _WORDED = re.compile(
     re.IGNORECASE,
 )
 """Words that a text must have to be changed."""
+
+
+_TEENS = "eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+_UNITS = "first second third fourth fifth sixth seventh eighth ninth".split()
+
+
+def words_of(number: str) -> tuple[str, ...]:
+    """Return the words for a number from 11 to 99, and for its place in an order: twenty-one, twenty-first; nothing
+    for any other text. Never raises.
+    """
+    return _WORDS.get(number, ())
+
+
+def _words() -> Iterator[tuple[str, tuple[str, str]]]:
+    for teen, word in enumerate(_TEENS, start=11):
+        yield str(teen), (word, "twelfth" if word == "twelve" else f"{word}th")
+    for ten, word in enumerate(_TENS, start=2):
+        yield f"{ten}0", (word, f"{word[:-1]}ieth")
+        for unit, (count, place) in enumerate(zip(_COUNTS, _UNITS, strict=False), start=1):
+            yield f"{ten}{unit}", (f"{word}-{count}", f"{word}-{place}")
+
+
+_WORDS = MappingProxyType(dict(_words()))
 
 
 def in_digits(sentence: str, quotation: str) -> tuple[str, str]:

@@ -63,6 +63,11 @@ def test_terms_of_a_question(question: str, terms: tuple[str, ...]) -> None:
         ("a year after 1977", "in 1980", True),
         ("a year after 1977", "Peter Tiboris", False),
         ("12", "3.12", False), ("2019", "2019,2020", True), ("443", "80,443", False), ("443", "ports 80, 443", True),
+        ("11", "Heaven Sent is the eleventh episode.", True),
+        ("12", "All TWELVE jurors agreed.", True),
+        ("21", "the twenty-first season", True),
+        ("20", "the twenty-first season", False),
+        ("11", "eleventhousand", False),
     ],
 )  # fmt: skip
 def test_a_text_with_and_without_a_term(term: str, text: str, held: bool) -> None:
