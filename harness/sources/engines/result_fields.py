@@ -3,7 +3,7 @@
 import html
 import re
 from collections.abc import Iterable
-from urllib.parse import quote
+from urllib.parse import quote, unquote, urlsplit
 
 from harness.core.authors import OTHERS, author_line
 from harness.core.calendar_words import MONTHS
@@ -39,6 +39,7 @@ _DAY = re.compile(
 """A day since there are pages, as "Jan 5, 2024" or "5 January 2024"."""
 _AFTER_DAY = re.compile(rf"\s*(?:[·–—-]|\.{{3}}|…)\s+(?!(?:{_MONTH}|[0-9]{{1,4}})\b)")
 """The sign of search engines between the day of a page and its excerpt."""
+_WORD_ENDS, _ENDING, _LETTERS = re.compile(r"[-_+\s]+"), re.compile(r"\.[a-z]{3,5}$"), re.compile(r"[^\W\d_]{3}")
 _DOI = re.compile(r"(?:https?://(?:dx\.)?doi\.org/|doi:\s?)?(10\.[0-9]{4,9}/\S{1,200})", re.IGNORECASE)
 _DOI_IN_TEXT = re.compile(r'10\.[0-9]{4,9}/[^\s"<>]{0,199}[^\s"<>.,;)]')
 
@@ -69,6 +70,18 @@ def web_result(title: str | None, href: str | None, excerpt: str | None, **about
     """Return a result of a web search, as `result` does; the day with which its excerpt may begin is its date."""
     text, day = _without_day(clean(excerpt, MAX_BODY_CHARS))
     return result(title, href, text, **(about | {"date": about.get("date") or day}))
+
+
+def title_from(address: str) -> str:
+    """Return a title for a page of which only its address is known: the words at the end of its path, or the host.
+    Never raises.
+    """
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return address
+    words = _WORD_ENDS.sub(" ", _ENDING.sub("", unquote(parts.path.rstrip("/").rpartition("/")[2]))).strip()
+    return words if _LETTERS.search(words) else parts.netloc
 
 
 def authors_of(names: Iterable[str | None]) -> str:

@@ -4,15 +4,25 @@ from collections.abc import Callable, Iterable
 
 from harness.errors import SearchError
 from harness.ports import SearchResult
+from harness.sources.engines.result_fields import MAX_BODY_CHARS, joined
 
 
 def results(found: Iterable[SearchResult | None], limit: int, same: Callable[[str], str] = str) -> list[SearchResult]:
-    """Return up to `limit` results, each address once; of addresses that `same` makes equal, the first."""
+    """Return up to `limit` results, each address once; of addresses that `same` makes equal, the first, with what the
+    others say of the page.
+    """
     by_address: dict[str, SearchResult] = {}
     for each in found:
         if each is not None:
-            by_address.setdefault(same(each["href"]), each)
+            address = same(each["href"])
+            by_address[address] = _merged(by_address.get(address, each), each)
     return list(by_address.values())[:limit]
+
+
+def _merged(first: SearchResult, other: SearchResult) -> SearchResult:
+    """Return a result with the text and the fields of another one of its page, too."""
+    bodies = (first["body"], other["body"] if other["body"] not in first["body"] else "")
+    return {**other, **first, "body": joined(bodies)[:MAX_BODY_CHARS]}
 
 
 def results_of_pages(

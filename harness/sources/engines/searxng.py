@@ -3,7 +3,7 @@
 https://docs.searxng.org/dev/search_api.html
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -15,9 +15,9 @@ from harness.core.text import clean, shorten
 from harness.errors import EngineUnavailable
 from harness.ports import SearchResult
 from harness.settings import Settings
-from harness.sources.engines.result_fields import web_result
+from harness.sources.engines.result_fields import result, title_from, web_result
 from harness.sources.engines.result_lists import results_of_pages
-from harness.sources.http.request import HttpResponse, ask, base_address, check_status, login_of
+from harness.sources.http.request import HttpResponse, ask, base_address, check_status, login_of, web_address
 
 DEFAULTS: Mapping[str, Any] = {"language": "auto", "time_range": None}
 MAX_PAGES = 5
@@ -34,14 +34,20 @@ class _Result(Struct):
 
 
 class _Page(Struct):
-    """Fields of a response that are read; `unresponsive_engines` are pairs of name and reason."""
+    """Fields of a response that are read; `unresponsive_engines` are pairs of name and reason. Answers and infoboxes
+    have other forms in each version, and for each of its engines.
+    """
 
     results: list[_Result]
+    answers: list[Any] = []
+    infoboxes: list[Any] = []
     unresponsive_engines: list[tuple[str, str]] = []
 
 
 class Searxng:
-    """Search through the SearXNG instance at `url`, which must have the format `json` enabled.
+    """Search through the SearXNG instance at `url`, which must have the format `json` enabled. The answers and the
+    infoboxes (the summary of a Wikipedia article) that it shows beside its results are the first ones, if they name
+    their source.
 
     `url` may contain a user and a password (basic authentication); `options` has it without them, and the values that
     differ from `DEFAULTS`. `language` is a code such as `de` or `pt-BR`, `auto` or `all`. `timeout` is in seconds per
@@ -95,14 +101,31 @@ class Searxng:
             )
         check_status(who, answer)
         page = _decoded(who, answer)
-        results = (
-            web_result(each.title, each.url, each.content, date=_text(each.published), authors=_text(each.author))
-            for each in page.results
-        )
-        found = [each for each in results if each]
+        found = [each for each in _results(page) if each]
         if not found and page.unresponsive_engines:
             raise _all_failed(page)
         return found
+
+
+def _results(page: _Page) -> Iterator[SearchResult | None]:
+    """Yield what a page shows: answers, infoboxes and results; `None` for what has no source."""
+    titles = {each.url: each.title for each in page.results}
+    for answer in filter(_is_object, page.answers):
+        yield _shown(titles.get(_text(answer.get("url"))), answer.get("url"), answer.get("answer"))
+    for box in filter(_is_object, page.infoboxes):
+        yield _shown(box.get("infobox"), box.get("id"), box.get("content"))
+    for each in page.results:
+        yield web_result(each.title, each.url, each.content, date=_text(each.published), authors=_text(each.author))
+
+
+def _shown(title: Any, address: Any, text: Any) -> SearchResult | None:
+    """Return an answer or an infobox as a result, `None` without a text or a source."""
+    body, page = _text(text).strip(), web_address(_text(address))
+    return result(_text(title) or title_from(page), page, body) if body and page else None
+
+
+def _is_object(value: Any) -> bool:
+    return isinstance(value, dict)
 
 
 def _text(value: Any) -> str:

@@ -41,8 +41,8 @@ def result(number: int, **fields: Any) -> dict[str, Any]:
     } | fields
 
 
-def page(*results: object, unresponsive: list[list[str]] | None = None) -> Response:
-    """Answer as SearXNG does."""
+def page(*results: object, unresponsive: list[list[str]] | None = None, **shown: object) -> Response:
+    """Answer as SearXNG does, with the answers and infoboxes that are `shown`."""
     document = {
         "query": "q",
         "number_of_results": 0,
@@ -52,8 +52,23 @@ def page(*results: object, unresponsive: list[list[str]] | None = None) -> Respo
         "infoboxes": [],
         "suggestions": ["q r"],
         "unresponsive_engines": unresponsive or [],
-    }
+    } | shown
     return Response(msgspec.json.encode(document), content_type="application/json")
+
+
+ANSWER = {
+    "answer": "Adults sleep 8 hours.",
+    "url": "https://example.org/2",
+    "engine": "google",
+    "template": "answer/legacy.html",
+}
+BOX = {
+    "infobox": "Sleep",
+    "id": "https://en.wikipedia.org/wiki/Sleep",
+    "content": "Sleep is a state of rest.",
+    "urls": [{"title": "Wikipedia", "url": "https://en.wikipedia.org/wiki/Sleep"}],
+    "engine": "wikipedia",
+}
 
 
 def numbered(first: int, last: int) -> Response:
@@ -437,3 +452,44 @@ def test_an_invalid_url_is_refused(url: str) -> None:
     """A mistyped instance ends in one line before anybody is asked."""
     with pytest.raises(InvalidInput, match=r"must be a URL like https://"):
         Searxng(url)
+
+
+def test_answers_and_infoboxes_come_first(httpserver: HTTPServer) -> None:
+    """Each address is there once: what the answer says, and what the result says of the same page."""
+    served(httpserver, page(result(1), result(2), answers=[ANSWER], infoboxes=[BOX]))
+    assert engine(httpserver).search("q", 3) == [
+        {"title": "Title 2", "href": "https://example.org/2", "body": "Adults sleep 8 hours.\n\nBody 2."},
+        {"title": "Sleep", "href": "https://en.wikipedia.org/wiki/Sleep", "body": "Sleep is a state of rest."},
+        {"title": "Title 1", "href": "https://example.org/1", "body": "Body 1."},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("url", "title"),
+    [
+        ("https://example.org/wiki/Heaven_Sent_(Doctor%20Who)", "Heaven Sent (Doctor Who)"),
+        ("https://example.org/sleep-at-night.html?x=1", "sleep at night"),
+        ("https://example.org/compound/8078/", "example.org"),
+        ("https://example.org", "example.org"),
+        ("https://[bad", "https://[bad"),
+    ],
+)
+def test_the_page_of_an_answer_is_named_by_its_address(httpserver: HTTPServer, url: str, title: str) -> None:
+    """Where no result is of that page: an answer has no title."""
+    served(httpserver, page(answers=[ANSWER | {"url": url}]))
+    assert [each["title"] for each in engine(httpserver).search("q", 1)] == [title]
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        {"answers": ["8 hours", 5, None]},  # as versions before 2025 have them
+        {"answers": [ANSWER | {"url": None}, ANSWER | {"url": "data:image/svg+xml;base64,x"}, {"translations": []}]},
+        {"answers": [ANSWER | {"url": "x"}]},
+        {"infoboxes": ["Sleep", BOX | {"id": 5}, BOX | {"id": "Sleep"}, BOX | {"content": " "}, {}]},
+    ],
+)
+def test_answers_without_a_text_or_a_source_are_left_out(httpserver: HTTPServer, shown: dict[str, object]) -> None:
+    """As those of another form are: a currency has no page that could be quoted."""
+    served(httpserver, page(result(1), **shown), page())
+    assert [each["title"] for each in engine(httpserver).search("q", 5)] == ["Title 1"]

@@ -131,9 +131,14 @@ def test_results_are_in_the_order_of_the_service(httpserver: HTTPServer) -> None
 
 
 def test_the_answer_box_comes_first(httpserver: HTTPServer) -> None:
-    """Its address is not there again."""
+    """Its address is not there again; what the result says of that page is kept."""
     first, second = searched(httpserver, item(1), item(2, link=BOX["link"]), answerBox=BOX)
-    assert first == {"title": "Sleep", "href": BOX["link"], "body": "8 hours\n\nAdults sleep 8 hours."}
+    assert first == {
+        "title": "Sleep",
+        "href": BOX["link"],
+        "body": "8 hours\n\nAdults sleep 8 hours.\n\nWhat page 2 says.",
+        "date": "2024-01-05",
+    }
     assert second["title"] == "Page 1"
 
 
