@@ -3,10 +3,10 @@
 87 questions: the evaluation tasks about Python's language reference and about recorded web pages, and narrow ones about
 the reference. A language model that saw only question, sentences and titles marked which sentences state the answer
 (core) or belong to it (useful); another one agreed (Cohen's kappa 0.92 to 0.94). `--results FILE` adds 60 queries of a
-search agent with the result pages that it got: FILE has a gzipped JSON line for each, with `query` and `results`
-(title, href, body, date). It is not part of the project, and shaped no model; the rules for result pages were made
-while reading every second one. Two tables: how well the labelled
-sentences are ranked, by mean average precision, and what the reports show.
+search agent with the result pages that it got: FILE has a gzipped JSON line for each, with `query`, `results` (title,
+href, body, date) and `answerBox` (title, link, answer, snippet), the answer above the results, if there was one. It is
+not part of the project, and shaped no model; the rules for result pages were made while reading every second one. Two
+tables: how well the labelled sentences are ranked, by mean average precision, and what the reports show.
 """
 
 import argparse
@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 from harness_evals.recorded_web import RESULTS, Recorded
@@ -31,18 +31,21 @@ from benchmarks.reading import Judge, Judged, bm25, mean_average_precision
 from benchmarks.rows import entry_point, say
 from harness.app import App
 from harness.core.chunking import in_context
+from harness.core.keys import canonical_url
 from harness.core.text import sentences
 from harness.models.local.embedder import MiniLM
 from harness.models.local.reader import MiniLMReader
+from harness.ports import SearchResult
 from harness.research.planner import FURTHER
 from harness.research.result import Research
 from harness.settings import Settings
-from harness.sources.engines.result_fields import date_of
+from harness.sources.engines.result_fields import joined, result, web_result
+from harness.sources.engines.result_lists import results
 
 LABELS = Path(__file__).with_name("helpful_labels.jsonl")
 REFERENCE = "corpus:python-docs"
-MAX_URL = 500
-"""Characters of the longest URL that a recorded web has."""
+MAX_URL, MAX_SHOWN = 500, 100
+"""Characters of the longest URL that a recorded web has, and most results."""
 
 
 class Labelled(Struct, frozen=True):
@@ -92,15 +95,24 @@ def recorded_results(file: Path, folder: Path) -> dict[str, Path]:
     webs: dict[str, Path] = {}
     for place, page in enumerate(read_lines(file)):
         found = [
-            Recorded(each["href"], each["title"][:1_000], each["body"][:1_000], date=date_of(each.get("date")))
-            for each in page["results"]
-            if each["title"] and each["body"] and len(each["href"]) <= MAX_URL
+            Recorded(each["href"], each["title"], each["body"][:1_000], date=each.get("date", ""))
+            for each in results(_shown(page), MAX_SHOWN, canonical_url)
+            if each["body"] and len(each["href"]) <= MAX_URL
         ]
         web = folder / str(place)
         web.mkdir()
         (web / RESULTS).write_bytes(msgspec.json.Encoder().encode_lines(found))
         webs.setdefault(page["query"].strip("| "), web)
     return webs
+
+
+def _shown(page: Mapping[str, Any]) -> Iterator[SearchResult | None]:
+    """Yield what a page shows: the answer above its results, and these."""
+    box = page.get("answerBox") or {}
+    if text := joined((box.get("answer"), box.get("snippet"))):
+        yield result(box.get("title"), box.get("link"), text)
+    for each in page["results"]:
+        yield web_result(each["title"], each["href"], each["body"], date=each.get("date"))
 
 
 def asked(app: App, each: Labelled, webs: Mapping[str, Path] = MappingProxyType({})) -> Research:
