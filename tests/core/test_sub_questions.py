@@ -74,7 +74,7 @@ def test_a_part_without_its_subject_names_that_of_the_first(question: str, last:
     ],
 )
 def test_what_has_a_measure_has_the_next_one(question: str, words: str, asked: str) -> None:
-    """What is measured, not the measure, is meant by "its"; every other pronoun may mean the measure."""
+    """Only "its" and "their" are about the thing that is measured; other pronouns may mean the measure."""
     assert follow_up(question, words) == asked
 
 

@@ -72,7 +72,7 @@ POINTS_BACK = "This happens at most seven times."
     ],
 )
 def test_sentences_that_hardly_answer_are_left_out_at_the_ends(answers: dict[str, float], kept: str) -> None:
-    """Where another one answers more than twice as likely."""
+    """If another one answers more than twice as likely."""
     assert "".join(trimmed([*answers], answers, 0.15)) == kept
     assert trimmed([*answers], answers, 0.0) == tuple(answers)
 

@@ -46,7 +46,7 @@ class _Page(Struct):
 
 class Searxng:
     """Search through the SearXNG instance at `url`, which must have the format `json` enabled. The answers and the
-    infoboxes (the summary of a Wikipedia article) that it shows beside its results are the first ones, if they name
+    infoboxes (the summary of a Wikipedia article) that it shows with its results are the first ones, if they name
     their source.
 
     `url` may contain a user and a password (basic authentication); `options` has it without them, and the values that

@@ -475,7 +475,7 @@ def test_answers_and_infoboxes_come_first(httpserver: HTTPServer) -> None:
     ],
 )
 def test_the_page_of_an_answer_is_named_by_its_address(httpserver: HTTPServer, url: str, title: str) -> None:
-    """Where no result is of that page: an answer has no title."""
+    """An answer has no title; a result of the same page has one."""
     served(httpserver, page(answers=[ANSWER | {"url": url}]))
     assert [each["title"] for each in engine(httpserver).search("q", 1)] == [title]
 
