@@ -5,7 +5,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from harness.core.citations import is_quoted_in
-from harness.core.dangling import needs_previous
+from harness.core.dangling import names_earlier, needs_previous
 from harness.core.definitions import asks_what, defines
 from harness.core.question_language import question_language
 from harness.core.rules import RuleName
@@ -119,11 +119,13 @@ def _split(plan: Plan, rest: Sequence[Evidence], least: float) -> tuple[list[Evi
 
 def _is_further(found: Evidence, least: float) -> bool:
     """Return whether an excerpt belongs to the further passages: it helps less likely than `least`, its passage lacks
-    a year or version of the question, or it needs the sentence before it. One that was not read does not.
+    a year or version of the question, or it needs the sentence before it, or a thing that an earlier one names. One
+    that was not read does not.
     """
     if found.helps is None:
         return False
-    return found.helps < least or bool(found.lacks) or needs_previous(found.sentences[0])
+    begins = found.sentences[0]
+    return found.helps < least or bool(found.lacks) or needs_previous(begins) or names_earlier(begins)
 
 
 def _questions(plan: Plan, excerpts: Sequence[Evidence]) -> list[tuple[int, str]]:

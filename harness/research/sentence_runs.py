@@ -1,5 +1,6 @@
 """Runs of neighbouring sentences that can be quoted together and understood without the rest of their text."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from harness.core.dangling import needs_previous, needs_time
@@ -12,6 +13,10 @@ MAX_RUN = 3
 """Most sentences in an excerpt. One sentence alone rarely names its subject."""
 SHARE_OF_BEST = 0.5
 """A sentence that answers at least this share (0..1) as likely as the best one of its excerpt stays in it."""
+
+
+_REST = re.compile(r"(?:all |any |every |each )?others?\b(?! than\b)", re.IGNORECASE)
+"""Beginning of a sentence about the rest of what the one before it is about: "Other errors are not retried."."""
 
 
 def runs_of(likely: Sequence[Sentence], indices: Sequence[int], asked: frozenset[str]) -> Iterator[list[int]]:
@@ -42,11 +47,13 @@ def runs_of(likely: Sequence[Sentence], indices: Sequence[int], asked: frozenset
 def trimmed(sentences: Sequence[str], answering: Mapping[str, float], least: float) -> tuple[str, ...]:
     """Return the sentences of an excerpt without those at its ends that hardly answer: less likely than `least` and
     `SHARE_OF_BEST`. `answering` has the probability (0..1) of each, 0 where it was not read; such a sentence stays, and
-    so do an announcement with what it announces, and the sentence that the next one needs.
+    so do an announcement with what it announces, the sentence that the next one needs, and one about the rest.
     """
     kept = list(sentences)
     least = min(least, SHARE_OF_BEST * max(answering[each] for each in kept))
-    while len(kept) > 1 and 0 < answering[kept[-1]] < least and not is_announcement(kept[-2]):
+    while (
+        len(kept) > 1 and 0 < answering[kept[-1]] < least and not (is_announcement(kept[-2]) or _REST.match(kept[-1]))
+    ):
         kept.pop()
     while len(kept) > 1 and 0 < answering[kept[0]] < least and not needs_previous(kept[1]):
         kept.pop(0)

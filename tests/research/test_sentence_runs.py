@@ -58,6 +58,7 @@ def test_no_run_ends_with_an_announcement() -> None:
 
 ANNOUNCED = "The clients are retried as follows."
 POINTS_BACK = "This happens at most seven times."
+REST = "All other clients were retried in time."
 
 
 @pytest.mark.parametrize(
@@ -78,7 +79,7 @@ def test_sentences_that_hardly_answer_are_left_out_at_the_ends(answers: dict[str
 
 
 def test_a_sentence_that_another_one_needs_is_not_left_out() -> None:
-    """Neither what an announcement announces, nor what a pronoun points back to."""
-    for first, second in [(ANNOUNCED, LED), (LED, POINTS_BACK)]:
-        answers = {first: 0.9, second: 0.05} if first == ANNOUNCED else {first: 0.05, second: 0.9}
-        assert trimmed([first, second], answers, 0.15) == (first, second)
+    """Not what an announcement announces, what a pronoun points back to, or what is said about the rest."""
+    for answers in ({ANNOUNCED: 0.9, LED: 0.05}, {LED: 0.05, POINTS_BACK: 0.9}, {LED: 0.9, REST: 0.05}):
+        assert trimmed([*answers], answers, 0.15) == tuple(answers)
+    assert trimmed([LED, "Other than that, it rains."], {LED: 0.9, "Other than that, it rains.": 0.05}, 0.15) == (LED,)
