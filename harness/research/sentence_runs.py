@@ -13,8 +13,6 @@ MAX_RUN = 3
 """Most sentences in an excerpt. One sentence alone rarely names its subject."""
 SHARE_OF_BEST = 0.5
 """A sentence that answers at least this share (0..1) as likely as the best one of its excerpt stays in it."""
-
-
 _REST = re.compile(r"(?:all |any |every |each )?others?\b(?! than\b)", re.IGNORECASE)
 """Beginning of a sentence about the rest of what the one before it is about: "Other errors are not retried."."""
 
@@ -51,11 +49,10 @@ def trimmed(sentences: Sequence[str], answering: Mapping[str, float], least: flo
     """
     kept = list(sentences)
     least = min(least, SHARE_OF_BEST * max(answering[each] for each in kept))
-    while (
-        len(kept) > 1 and 0 < answering[kept[-1]] < least and not (is_announcement(kept[-2]) or _REST.match(kept[-1]))
-    ):
+    hardly = {each for each in kept if 0 < answering[each] < least}
+    while kept[-1] in hardly and not (is_announcement(kept[-2]) or _REST.match(kept[-1])):
         kept.pop()
-    while len(kept) > 1 and 0 < answering[kept[0]] < least and not needs_previous(kept[1]):
+    while kept[0] in hardly and not needs_previous(kept[1]):
         kept.pop(0)
     return tuple(kept)
 

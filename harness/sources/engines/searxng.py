@@ -39,8 +39,8 @@ class _Page(Struct):
     """
 
     results: list[_Result]
-    answers: list[Any] = []
-    infoboxes: list[Any] = []
+    answers: Any = None
+    infoboxes: Any = None
     unresponsive_engines: list[tuple[str, str]] = []
 
 
@@ -110,9 +110,9 @@ class Searxng:
 def _results(page: _Page) -> Iterator[SearchResult | None]:
     """Yield what a page shows: answers, infoboxes and results; `None` for what has no source."""
     titles = {each.url: each.title for each in page.results}
-    for answer in filter(_is_object, page.answers):
+    for answer in _objects(page.answers):
         yield _shown(titles.get(_text(answer.get("url"))), answer.get("url"), answer.get("answer"))
-    for box in filter(_is_object, page.infoboxes):
+    for box in _objects(page.infoboxes):
         yield _shown(box.get("infobox"), box.get("id"), box.get("content"))
     for each in page.results:
         yield web_result(each.title, each.url, each.content, date=_text(each.published), authors=_text(each.author))
@@ -124,8 +124,9 @@ def _shown(title: Any, address: Any, text: Any) -> SearchResult | None:
     return result(_text(title) or title_from(page), page, body) if body and page else None
 
 
-def _is_object(value: Any) -> bool:
-    return isinstance(value, dict)
+def _objects(values: Any) -> list[dict[str, Any]]:
+    """Return the objects in a list; nothing for another value."""
+    return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []
 
 
 def _text(value: Any) -> str:

@@ -486,6 +486,7 @@ def test_the_page_of_an_answer_is_named_by_its_address(httpserver: HTTPServer, u
         {"answers": ["8 hours", 5, None]},  # as versions before 2025 have them
         {"answers": [ANSWER | {"url": None}, ANSWER | {"url": "data:image/svg+xml;base64,x"}, {"translations": []}]},
         {"answers": [ANSWER | {"url": "x"}]},
+        {"answers": None, "infoboxes": {"Sleep": BOX}},
         {"infoboxes": ["Sleep", BOX | {"id": 5}, BOX | {"id": "Sleep"}, BOX | {"content": " "}, {}]},
     ],
 )
