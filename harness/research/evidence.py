@@ -267,21 +267,30 @@ def _disagreeing(
             yield from (replace(answers[place], disagrees=number) for place in group)
 
 
-def _without_repeats(found: Iterable[Evidence], vectors: Mapping[str, Vectors], repeated: float) -> Iterator[Evidence]:
-    """Yield the excerpts without the sentences that an earlier one has, in these or nearly these words; one that the
-    next sentence needs stays.
+def _without_repeats(found: Iterable[Evidence], vectors: Mapping[str, Vectors], repeated: float) -> list[Evidence]:
+    """Return the excerpts without the sentences that an earlier one has, in these or nearly these words. One that the
+    next sentence needs stays; if an earlier excerpt of the same text ends with it, that excerpt takes what follows.
     """
-    quoted: list[str] = []
+    quoted, kept = list[str](), list[Evidence]()
     for each in found:
         following = (*each.sentences[1:], "")
-        kept = tuple(
+        left = tuple(
             text
             for text, after in zip(each.sentences, following, strict=True)
             if not _is_repeat(text, quoted, vectors, repeated) or (after not in quoted and needs_previous(after))
         )
-        if kept:
-            quoted += kept
-            yield replace(each, sentences=kept)
+        before = next((place for place, other in enumerate(kept) if _goes_on(other, each, left)), None)
+        if before is not None:
+            kept[before] = replace(kept[before], sentences=(*kept[before].sentences, *left[1:]))
+        elif left:
+            kept.append(replace(each, sentences=left))
+        quoted += left
+    return kept
+
+
+def _goes_on(first: Evidence, found: Evidence, left: tuple[str, ...]) -> bool:
+    """Return whether what is `left` of an excerpt begins with the sentence with which another one of its text ends."""
+    return first.document == found.document and first.sentences[-1:] == left[:1]
 
 
 def _is_repeat(text: str, quoted: Sequence[str], vectors: Mapping[str, Vectors], repeated: float) -> bool:

@@ -16,7 +16,7 @@ from harness.errors import StoreError
 from harness.models.local.tokenizer import rarity
 from harness.research.answer_opening import answers_first
 from harness.research.context_builder import ShownSource, build_context, cached_context
-from harness.research.evidence import Evidence, _helpful, cached_evidence, find_evidence
+from harness.research.evidence import Evidence, _helpful, _without_repeats, cached_evidence, find_evidence
 from harness.research.fingerprint import Code
 from harness.research.gathering import GatheredSource
 from harness.research.scoring import ChunkSet
@@ -380,6 +380,23 @@ def test_weights_decide_how_much_is_read_and_left_out() -> None:
     assert len(found(helpful=1)[1]) < len(sentences)
     assert found(trimmed_below=0.15)[1] == [text for text in sentences if "backoff" in text or "retries" in text]
     assert len(found(repeated=0)[1]) < len(sentences)
+
+
+def test_an_excerpt_goes_on_with_what_needs_its_end() -> None:
+    """The sentence is there once; another text that has it keeps its own, since its page is another one."""
+    grows, rest, other = "A list grows in time.", "Similarly, a tuple is copied.", "Sets are not ordered."
+    vectors = dict(zip((grows, rest, other), np.eye(3, dtype=np.float32), strict=True))
+
+    def excerpt(*sentences: str, document: str = "1") -> Evidence:
+        return Evidence(sentences, GatheredSource("https://example.org/1", "", ()), document, 0, 0, 0.5, 0.5)
+
+    def texts(*found: Evidence) -> list[tuple[str, ...]]:
+        return [each.sentences for each in _without_repeats(found, vectors, 0.93)]
+
+    assert texts(excerpt(grows), excerpt(other), excerpt(grows, rest)) == [(grows, rest), (other,)]
+    assert texts(excerpt(other, grows), excerpt(grows, rest)) == [(other, grows, rest)]
+    assert texts(excerpt(grows), excerpt(grows, rest, document="2")) == [(grows,), (grows, rest)]
+    assert texts(excerpt(grows), excerpt(grows, other)) == [(grows,), (other,)]
 
 
 def test_an_excerpt_of_a_lower_rank_has_to_be_likelier() -> None:
