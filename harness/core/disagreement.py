@@ -79,8 +79,11 @@ _QUALIFIERS = {
     ),
     "women": re.compile(r"\b(?:wom[ae]n|females?|girls?)\b", re.IGNORECASE),
     "men": re.compile(r"\b(?:(?<!isle of )man|men|males?|boys?)\b", re.IGNORECASE),
+    "road": re.compile(r"\b(?:driving|by (?:road|car)|road distance)\b", re.IGNORECASE),
 }
-"""Words that say which of several figures for one thing is meant: on average or at the extreme, of women or men."""
+"""Words that say which of several figures for one thing is meant: on average or at the extreme, of women or men, by
+road or as the crow flies.
+"""
 _PEOPLE = frozenset({"women", "men"})
 _CLAUSES = re.compile(r"[/;()]|,\s|\b(?:while|whereas|and|but)\b")
 _FOOTNOTE = re.compile(r"\[\d{1,3}\]")

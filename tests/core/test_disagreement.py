@@ -170,6 +170,11 @@ def test_what_is_no_figure_for_the_question_is_not_compared(question: str, one: 
         (MOON, "At perigee the Moon is 363,300 km away.", "At apogee the Moon is 405,500 km away."),
         ("How tall are people?", "The average man is 163 cm tall.", "The average woman is 150 cm tall."),
         ("How tall is the average woman?", "The average woman is 150 cm tall.", "The average person is 156 cm tall."),
+        (
+            "How far is Hanoi from Jakarta?",
+            "Hanoi is 3,999 km from Jakarta by road.",
+            "Hanoi is 3,015 km from Jakarta.",
+        ),
     ],
 )
 def test_an_average_an_extreme_and_figures_of_other_people_are_not_compared(question: str, one: str, two: str) -> None:
