@@ -10,10 +10,23 @@ from harness.core.equivalence.reading import MAX_CHARS
 _COUNTS = MappingProxyType(
     {word: count for count, word in enumerate("one two three four five six seven eight nine ten".split(), start=1)}
 )
-_PARTS = MappingProxyType(
-    {"half": 2, "quarter": 4}
-    | {part: of for of, part in enumerate("third fourth fifth sixth seventh eighth ninth tenth".split(), start=3)}
-)
+_TEENS = "eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+_PLACES = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
+
+
+def _words() -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield each number from 11 to 99 with its words."""
+    for teen, word in enumerate(_TEENS, start=11):
+        yield str(teen), (word, "twelfth" if word == "twelve" else f"{word}th")
+    for ten, word in enumerate(_TENS, start=2):
+        yield f"{ten}0", (word, f"{word[:-1]}ieth")
+        for unit, (count, place) in enumerate(zip(_COUNTS, _PLACES[:9], strict=False), start=1):
+            yield f"{ten}{unit}", (f"{word}-{count}", f"{word}-{place}")
+
+
+_WORDS = MappingProxyType(dict(_words()))
+_PARTS = MappingProxyType({"half": 2, "quarter": 4} | {part: of for of, part in enumerate(_PLACES[2:], start=3)})
 _WHOLES = MappingProxyType(
     {
         "minute": (60, "seconds"), "hour": (60, "minutes"), "day": (24, "hours"), "year": (12, "months"),
@@ -22,16 +35,7 @@ _WHOLES = MappingProxyType(
     }
 )  # fmt: skip
 """Wholes of which there are halves and quarters, in smaller units."""
-_CENTURIES = MappingProxyType(
-    {
-        word: century
-        for century, word in enumerate(
-            "eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth "
-            "twenty-first".split(),
-            start=11,
-        )
-    }
-)
+_CENTURIES = MappingProxyType({_WORDS[str(century)][1]: century for century in range(11, 22)})
 _STAGES = MappingProxyType(
     {"early": (0, 0.4), "first half": (0, 0.5), "mid": (0.3, 0.7), "second half": (0.5, 1), "late": (0.6, 1)}
 )
@@ -81,28 +85,11 @@ _WORDED = re.compile(
 """Words that a text must have to be changed."""
 
 
-_TEENS = "eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-_UNITS = "first second third fourth fifth sixth seventh eighth ninth".split()
-
-
 def words_of(number: str) -> tuple[str, ...]:
     """Return the words for a number from 11 to 99, and for its place in an order: twenty-one, twenty-first; nothing
     for any other text. Never raises.
     """
     return _WORDS.get(number, ())
-
-
-def _words() -> Iterator[tuple[str, tuple[str, str]]]:
-    for teen, word in enumerate(_TEENS, start=11):
-        yield str(teen), (word, "twelfth" if word == "twelve" else f"{word}th")
-    for ten, word in enumerate(_TENS, start=2):
-        yield f"{ten}0", (word, f"{word[:-1]}ieth")
-        for unit, (count, place) in enumerate(zip(_COUNTS, _UNITS, strict=False), start=1):
-            yield f"{ten}{unit}", (f"{word}-{count}", f"{word}-{place}")
-
-
-_WORDS = MappingProxyType(dict(_words()))
 
 
 def in_digits(sentence: str, quotation: str) -> tuple[str, str]:

@@ -15,14 +15,12 @@ from msgspec.structs import replace
 
 from harness.cache import Cache
 from harness.core.agreement import agreement
-from harness.core.dangling import needs_previous
 from harness.core.disagreement import Said, disagreements
 from harness.core.foreign_text import foreign_language
 from harness.core.helpfulness import helpfulness
 from harness.core.multilingual_vectors import knows
 from harness.core.question_language import question_language
 from harness.core.rank_fusion import select_diverse
-from harness.core.required_terms import all_numbers
 from harness.core.sites import host_of
 from harness.errors import ReaderError
 from harness.ports import Reader, Vectors
@@ -31,6 +29,7 @@ from harness.research.gathering import GatheredSource
 from harness.research.missing_terms import Missing, missing_terms
 from harness.research.quotable_sentences import Sentence, promising_sentences
 from harness.research.relevance import MIN_SIMILARITY, MIN_WORDED_SIMILARITY, Wording
+from harness.research.repeats import without_repeats
 from harness.research.rules import rules_of, version_of_rules
 from harness.research.scoring import ChunkSet
 from harness.research.sentence_reading import Answering, parts_by_vectors, read_sentences
@@ -205,7 +204,7 @@ def find_evidence(
         answers = dict(zip((each.text for each in likely), answering.of_each(), strict=True))
         chosen = [replace(each, sentences=trimmed(each.sentences, answers, weights.trimmed_below)) for each in chosen]
     by_text = {each.text: vector for each, vector in zip(likely, vectors, strict=True)}
-    return [*_without_repeats(chosen, by_text, weights.repeated), *_disagreeing(ranked, questions, least)]
+    return [*without_repeats(chosen, by_text, weights.repeated), *_disagreeing(ranked, questions, least)]
 
 
 def _choose(ranked: Sequence[Evidence], wanted: Wording, writing: WritingSettings, parts: int) -> list[Evidence]:
@@ -265,43 +264,6 @@ def _disagreeing(
         for group in disagreements(question, said):
             number += 1
             yield from (replace(answers[place], disagrees=number) for place in group)
-
-
-def _without_repeats(found: Iterable[Evidence], vectors: Mapping[str, Vectors], repeated: float) -> list[Evidence]:
-    """Return the excerpts without the sentences that an earlier one has, in these or nearly these words. One that the
-    next sentence needs stays; if an earlier excerpt of the same text ends with it, that excerpt takes what follows.
-    """
-    quoted, kept = list[str](), list[Evidence]()
-    for each in found:
-        following = (*each.sentences[1:], "")
-        left = tuple(
-            text
-            for text, after in zip(each.sentences, following, strict=True)
-            if not _is_repeat(text, quoted, vectors, repeated) or (after not in quoted and needs_previous(after))
-        )
-        before = next((place for place, other in enumerate(kept) if _goes_on(other, each, left)), None)
-        if before is not None:
-            kept[before] = replace(kept[before], sentences=(*kept[before].sentences, *left[1:]))
-        elif left:
-            kept.append(replace(each, sentences=left))
-        quoted += left
-    return kept
-
-
-def _goes_on(first: Evidence, found: Evidence, left: tuple[str, ...]) -> bool:
-    """Return whether what is `left` of an excerpt begins with the sentence with which another one of its text ends."""
-    return first.document == found.document and first.sentences[-1:] == left[:1]
-
-
-def _is_repeat(text: str, quoted: Sequence[str], vectors: Mapping[str, Vectors], repeated: float) -> bool:
-    """Return whether a sentence says what an earlier one says: the same words, or a cosine similarity of at least
-    `repeated` and the same numbers.
-    """
-    numbers = all_numbers(text)
-    return any(
-        text == other or (float(vectors[text] @ vectors[other]) >= repeated and numbers == all_numbers(other))
-        for other in quoted
-    )
 
 
 def _is_relevant(evidence: Evidence, wanted: Wording, least: float) -> bool:

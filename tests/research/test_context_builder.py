@@ -16,9 +16,10 @@ from harness.errors import StoreError
 from harness.models.local.tokenizer import rarity
 from harness.research.answer_opening import answers_first
 from harness.research.context_builder import ShownSource, build_context, cached_context
-from harness.research.evidence import Evidence, _helpful, _without_repeats, cached_evidence, find_evidence
+from harness.research.evidence import Evidence, _helpful, cached_evidence, find_evidence
 from harness.research.fingerprint import Code
 from harness.research.gathering import GatheredSource
+from harness.research.repeats import without_repeats
 from harness.research.scoring import ChunkSet
 from harness.settings import WritingSettings
 from harness.vector_cache import StoredChunk, VectorCache
@@ -391,7 +392,7 @@ def test_an_excerpt_goes_on_with_what_needs_its_end() -> None:
         return Evidence(sentences, GatheredSource("https://example.org/1", "", ()), document, 0, 0, 0.5, 0.5)
 
     def texts(*found: Evidence) -> list[tuple[str, ...]]:
-        return [each.sentences for each in _without_repeats(found, vectors, 0.93)]
+        return [each.sentences for each in without_repeats(found, vectors, 0.93)]
 
     assert texts(excerpt(grows), excerpt(other), excerpt(grows, rest)) == [(grows, rest), (other,)]
     assert texts(excerpt(other, grows), excerpt(grows, rest)) == [(other, grows, rest)]

@@ -7,6 +7,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from harness.core.authors import OTHERS, author_line
 from harness.core.calendar_words import MONTHS
+from harness.core.sites import host_of
 from harness.core.text import clean, one_line
 from harness.ports import SearchResult
 from harness.sources.http.request import web_address
@@ -77,11 +78,11 @@ def title_from(address: str) -> str:
     Never raises.
     """
     try:
-        parts = urlsplit(address)
+        path = urlsplit(address).path
     except ValueError:
         return address
-    words = _WORD_ENDS.sub(" ", _ENDING.sub("", unquote(parts.path.rstrip("/").rpartition("/")[2]))).strip()
-    return words if _LETTERS.search(words) else parts.netloc
+    words = _WORD_ENDS.sub(" ", _ENDING.sub("", unquote(path.rstrip("/").rpartition("/")[2]))).strip()
+    return words if _LETTERS.search(words) else host_of(address)
 
 
 def authors_of(names: Iterable[str | None]) -> str:

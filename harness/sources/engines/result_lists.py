@@ -15,7 +15,8 @@ def results(found: Iterable[SearchResult | None], limit: int, same: Callable[[st
     for each in found:
         if each is not None:
             address = same(each["href"])
-            by_address[address] = _merged(by_address.get(address, each), each)
+            known = by_address.get(address)
+            by_address[address] = _merged(known, each) if known else each
     return list(by_address.values())[:limit]
 
 

@@ -470,7 +470,7 @@ def test_answers_and_infoboxes_come_first(httpserver: HTTPServer) -> None:
         ("https://example.org/wiki/Heaven_Sent_(Doctor%20Who)", "Heaven Sent (Doctor Who)"),
         ("https://example.org/sleep-at-night.html?x=1", "sleep at night"),
         ("https://example.org/compound/8078/", "example.org"),
-        ("https://example.org", "example.org"),
+        ("https://someone:secret@example.org", "example.org"),
         ("https://[bad", "https://[bad"),
     ],
 )
