@@ -30,6 +30,8 @@ class Batch:
     targets: Tensor
 
 
+Row = tuple[list[int], list[int], Any]
+"""Word pieces, types and target of a pair."""
 Loss = Callable[[Tensor, Tensor, float], Tensor]
 """Loss of logits, targets, and the smoothing of the targets."""
 Tell = Callable[[int, int, float, float], None]
@@ -99,15 +101,18 @@ def brief() -> torch.autocast:
     return torch.autocast("cpu", torch.bfloat16, enabled=bool(can.get("avx512_bf16") or can.get("amx_bf16")))
 
 
-def mean(states: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
-    """Return the mean of each tensor over several states of one model; tensors that are not trained are equal in
-    all.
+def mean(states: Sequence[Mapping[str, Tensor]], shares: Sequence[float] = ()) -> dict[str, Tensor]:
+    """Return the mean of each tensor over several states of one model, with these `shares` (which add up to 1) or equal
+    ones; tensors that are not trained are equal in all.
     """
-    return {name: _mean([state[name] for state in states]) for name in states[0]}
+    shares = shares or [1 / len(states)] * len(states)
+    return {name: _mean([state[name] for state in states], shares) for name in states[0]}
 
 
-def _mean(tensors: Sequence[Tensor]) -> Tensor:
-    return torch.stack(list(tensors)).mean(dim=0) if tensors[0].is_floating_point() else tensors[0]
+def _mean(tensors: Sequence[Tensor], shares: Sequence[float]) -> Tensor:
+    if not tensors[0].is_floating_point():
+        return tensors[0]
+    return torch.stack([tensor * share for tensor, share in zip(tensors, shares, strict=True)]).sum(dim=0)
 
 
 def _keep(kept: Path, parts: Sequence[Any], step: int) -> None:
@@ -140,14 +145,9 @@ def batched(examples: Sequence[Example], seed: int) -> list[Batch]:
     return in_batches(rows, chance)
 
 
-def in_batches(
-    rows: list[Any],
-    chance: Random,
-    tokens: int = TOKENS_A_BATCH,
-    batch: "Callable[[Sequence[Any]], Batch] | None" = None,
-) -> list[Batch]:
+def in_batches(rows: list[Row], chance: Random, tokens: int = TOKENS_A_BATCH) -> list[Batch]:
     """Return batches of at most `tokens` word pieces, of rows (word pieces, types, target) of similar length, in random
-    order. `batch` makes one of rows that begin with their word pieces.
+    order.
     """
     chance.shuffle(rows)
     pooled, batches = POOLED * 64, list[Batch]()
@@ -156,13 +156,13 @@ def in_batches(
         while pool:
             longest = len(pool[-1][0])
             size = max(1, tokens // longest)
-            batches.append((batch or _batch)(pool[-size:]))
+            batches.append(_batch(pool[-size:]))
             del pool[-size:]
     chance.shuffle(batches)
     return batches
 
 
-def _batch(rows: Sequence[tuple[list[int], list[int], Any]]) -> Batch:
+def _batch(rows: Sequence[Row]) -> Batch:
     return Batch(padded([(ids, types) for ids, types, _ in rows]), torch.tensor([target for *_, target in rows]))
 
 

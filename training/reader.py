@@ -46,22 +46,10 @@ from training.reader_model import (
     SUPPORT,
     TOKENS_A_BATCH,
     ReaderModel,
-    of_pair,
-    passage_batches,
     reader_batches,
     reader_loss,
 )
-from training.reading import (
-    UNKNOWN,
-    Passage,
-    Reading,
-    changed_sentences,
-    in_context,
-    question,
-    questions,
-    read_all,
-    written_passages,
-)
+from training.reading import HELPFUL, UNKNOWN, Reading, changed_sentences, in_context, question, questions, read_all
 from training.sources import ADDED, WRITTEN, read_sources
 from training.teacher import HEAD_RATE, RATE, logits, taught, trained
 
@@ -69,8 +57,7 @@ from training.teacher import HEAD_RATE, RATE, logits, taught, trained
 @dataclass(frozen=True)
 class ReadingPass:
     """Learning rates of a pass, how many times it reads everything, and how often each kind of pairs: a share, or
-    times. Labelled pairs with more characters than `longest` are left out; `tokens` is the size of a batch. Passages
-    are read once each time.
+    times. Labelled pairs with more characters than `longest` are left out; `tokens` is the size of a batch.
     """
 
     plan: Plan
@@ -81,6 +68,7 @@ class ReadingPass:
     paws: float = 0.0
     same: float = 0.0
     changed: float = 0.0
+    helpful: float = 1.0
     taught: float = 0.0
     longest: int = sys.maxsize
     tokens: int = TOKENS_A_BATCH
@@ -94,8 +82,8 @@ MOST_WRONG = 0.05
 """Share of texts that may be taken to support, or to contradict, a sentence wrongly."""
 MEASURED = 8_000
 """Held-out readings that calibrate, or are reported: half of them each."""
-WEIGHED = 8_000
-"""Sentences that weigh the reader against similarity."""
+WEIGHED = 2_000
+"""Readings that weigh the reader against similarity."""
 READ_PASSAGES, READ_SENTENCES = 4, 24
 """Likest passages of the article, and their first sentences, that are read for a question to calibrate refusal."""
 TEACHER = ReadingPass(Plan(SEED, rate=RATE, head_rate=HEAD_RATE), epochs=3, support=2, paws=0.5, same=0.2, changed=0.7)
@@ -112,20 +100,22 @@ PASSES = {
 CONTINUED = ReadingPass(
     Plan(5, rate=1e-4, head_rate=3e-4, warm_up=0.05, smoothing=0.01),
     epochs=2,
-    questions=0.07,
-    support=0.07,
-    written=0.07,
-    longest=800,
-    tokens=4_096,
+    questions=0.09,
+    support=0.2,
+    written=0.09,
+    longest=700,
+    tokens=2_048,
 )
-"""Pass from the shipped weights over all passages. It also reads some labelled pairs, and learns what these weights say
-of them (Hinton et al., 2015, arXiv:1503.02531), so that it does not forget; so does the mean of the weights before and
-after (Wortsman et al., 2021, arXiv:2109.01903).
+"""Pass from the shipped weights over all sentences that help. It also reads some of the other labelled pairs, and
+learns what these weights say of them (Hinton et al., 2015, arXiv:1503.02531), so that it does not forget; so does the
+mean of the weights before and after (Wortsman et al., 2021, arXiv:2109.01903).
 """
 SHIPPED = (128, 5)
 """Hidden units and outputs of the weights that ship: they do not know which sentences help."""
 FROZEN = 2
 """Layers that do not learn in this pass."""
+SHARES = (0.3, 0.7)
+"""Shares of the weights before and after this pass in the result."""
 HALF = 0.5
 """A text that is likelier than this to answer is taken to, where readings calibrate or measure."""
 CHANGED = 6_000
@@ -153,7 +143,7 @@ def repeated(reading: Reading, each: ReadingPass) -> int:
     """Return how often a pass reads this."""
     if reading.source != "taught" and len(reading.first) + len(reading.second) > each.longest:
         return 0
-    if reading.source in ("paws", "same", "changed", "taught"):
+    if reading.source in {"paws", "same", "changed", HELPFUL, "taught"}:
         often: float = getattr(each, reading.source)
     elif reading.answers == UNKNOWN:
         often = each.support
@@ -184,14 +174,11 @@ def train(readings: Sequence[Reading], data: Path, work: Path, *, continued: boo
         say(f"pass {name}: {len(chosen):,} pairs, {dict(Counter(r.source.split()[0] for r in chosen))}")
         chance, batches = Random(each.plan.seed), list[Batch]()
         for _ in range(each.epochs):
-            passages = [passage for passage in written_passages(chance) if not passage.held_out]
-            read = reader_batches(chosen, _pieces(), chance, each.tokens)
-            read += passage_batches(passages, tokenizer(), chance, each.tokens)
-            batches += chance.sample(read, len(read))
+            batches += reader_batches(chosen, _pieces(), chance, each.tokens)
         learn(model, batches, each.plan, kept.with_suffix(".part"), tell, reader_loss)
         torch.save(model.state_dict(), kept)
     if before is not None:
-        model.load_state_dict(mean([before, model.state_dict()]))
+        model.load_state_dict(mean([before, model.state_dict()], SHARES))
     return model
 
 
@@ -207,10 +194,14 @@ def _chosen(readings: Sequence[Reading], each: ReadingPass) -> list[Reading]:
 
 
 def _with_own(readings: Sequence[Reading], model: ReaderModel) -> list[Reading]:
-    """Return the readings that the pass from the shipped weights reads, with what these say of them."""
-    chosen = _chosen(readings, CONTINUED)
-    found = logits(model, _pieces(), [(each.first, each.second) for each in chosen])
-    return [dataclasses.replace(each, taught=tuple(row)) for each, row in zip(chosen, found.tolist(), strict=True)]
+    """Return the readings that the pass from the shipped weights reads, with what these say of those that are not about
+    help.
+    """
+    known = [each for each in _chosen(readings, CONTINUED) if each.source != HELPFUL]
+    found = logits(model, _pieces(), [(each.first, each.second) for each in known])
+    found[:, HELPS] = np.nan
+    own = [dataclasses.replace(each, taught=tuple(row)) for each, row in zip(known, found.tolist(), strict=True)]
+    return [*own, *(each for each in readings if each.source == HELPFUL)]
 
 
 def _with_teacher(readings: Sequence[Reading], data: Path, work: Path) -> list[Reading]:
@@ -256,17 +247,14 @@ def report(readings: Sequence[Reading], logits: Floats) -> str:
     return "\n".join(lines)
 
 
-def of_passages(model: ReaderModel, passages: Sequence[Passage]) -> float:
-    """Return the mean average precision of the sentences that are read for a question, in floating point."""
+def helpful_precision(readings: Sequence[Reading], weights: Path) -> float:
+    """Return the mean average precision of the sentences that are read for a question: those that help come first."""
     from sklearn.metrics import average_precision_score
 
+    logits = exported_logits(weights, readings)[:, HELPS]
     asked = defaultdict[str, list[tuple[bool, float]]](list)
-    model.eval()
-    for each in passages:
-        [batch] = passage_batches([each], tokenizer(), Random(SEED))
-        with torch.inference_mode():
-            logits = model(**batch.inputs)[0, :, HELPS].tolist()
-        asked[each.question] += [(label > 0, logit) for label, logit in zip(each.helps, logits, strict=False)]
+    for each, logit in zip(readings, logits.tolist(), strict=True):
+        asked[each.first].append((each.helps > 0, logit))
     answered = [list(zip(*each, strict=True)) for each in asked.values() if any(helps for helps, _ in each)]
     return float(np.mean([average_precision_score(labels, scores) for labels, scores in answered]))
 
@@ -318,25 +306,19 @@ def _platt(scores: Floats, labels: NDArray[np.bool_]) -> tuple[float, ...]:
 
 
 def with_similarity(
-    made: ReaderRelease, passages: Sequence[Passage], weights: Path, embedder: Embedder
+    made: ReaderRelease, readings: Sequence[Reading], logits: Floats, embedder: Embedder
 ) -> ReaderRelease:
-    """Return the release with weights of the reader's log-odds and of similarity that say how likely a sentence states
-    the answer, by logistic regression on sentences of pages that training has not seen. Pairs that share their words,
-    as in SQuAD 2.0, would give similarity no weight.
+    """Return the release with weights of the reader's log-odds and of similarity that say how likely a text answers, by
+    logistic regression on some of the readings.
     """
-    every = [
-        (each.question, each.title, text, helps == 1.0)
-        for each in passages
-        for text, helps in zip(each.sentences, each.helps, strict=True)
-    ]
-    chosen = Random(SEED).sample(every, min(WEIGHED, len(every)))
-    read = [question(asked, in_context(title, "", text), 0.0, "") for asked, title, text, _ in chosen]
+    asked = [place for place, each in enumerate(readings) if each.answers != UNKNOWN]
+    chosen = Random(SEED).sample(asked, min(WEIGHED, len(asked)))
     slope, intercept = made.answers
-    log_odds = slope * exported_logits(weights, read)[:, ANSWERS] + intercept
-    near = embedder.embed([asked for asked, *_ in chosen]) * embedder.embed([text for *_, text, _ in chosen])
-    fitted = _platt(np.stack([log_odds, near.sum(1)], axis=1), np.array([states for *_, states in chosen]))
-    on = f"{made.calibration.calibrated_on}, {len(chosen):,} sentences for relevance"
-    return replace(made, calibration=replace(made.calibration, weights=fitted, calibrated_on=on))
+    first = embedder.embed([readings[place].first for place in chosen])
+    second = embedder.embed([readings[place].second for place in chosen])
+    signs = np.stack([slope * logits[chosen, ANSWERS] + intercept, (first * second).sum(1)], axis=1)
+    fitted = _platt(signs, np.array([readings[place].answers > HALF for place in chosen]))
+    return replace(made, calibration=replace(made.calibration, weights=fitted))
 
 
 def best_relevance(weights: Path, data: Path, embedder: Embedder, made: ReaderRelease) -> list[float]:
@@ -416,11 +398,11 @@ def main() -> None:
     embedder = MiniLM()
     readings = read_all(arguments.data, embedder, SEED)
     learned = [each for each in readings if not each.held_out]
-    held_out = [each for each in readings if each.held_out]
+    held_out = [each for each in readings if each.held_out and each.source != HELPFUL]
     held_out = Random(SEED).sample(held_out, min(MEASURED, len(held_out)))
     say(f"{len(learned):,} pairs to learn, {len(held_out):,} held out")
     model = train(learned, arguments.data, arguments.work, continued=arguments.continued)
-    digest = export(model, arguments.weights, output=of_pair)
+    digest = export(model, arguments.weights, output=torch.nn.Identity())
     say(f"{arguments.weights}: {arguments.weights.stat().st_size:,} bytes")
     logits = exported_logits(arguments.weights, held_out)
     half = np.array([is_held_out(f"half {each.first}", 0.5) for each in held_out])
@@ -428,12 +410,12 @@ def main() -> None:
         [each for each, chosen in zip(held_out, mask, strict=True) if chosen] for mask in (half, ~half)
     )
     made = calibrated(calibrating, logits[half], digest, embedder.id)
-    passages = [each for each in written_passages(Random(SEED)) if each.held_out]
-    made = with_similarity(made, passages, arguments.weights, embedder)
+    made = with_similarity(made, calibrating, logits[half], embedder)
     made = with_refusal(made, best_relevance(arguments.weights, arguments.data, embedder, made))
     arguments.weights.with_suffix(".json").write_bytes(msgspec.json.format(msgspec.json.encode(made)) + b"\n")
     print(report(measuring, logits[~half]))
-    print(f"sentences that help, mean average precision: {of_passages(model, passages):.3f}")
+    helping = [each for each in readings if each.held_out and each.source == HELPFUL][:MEASURED]
+    print(f"sentences that help, mean average precision: {helpful_precision(helping, arguments.weights):.3f}")
     print(f"SHA-256 {digest}, {made.calibration}")
 
 

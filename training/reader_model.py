@@ -1,42 +1,36 @@
 """Reader: all-MiniLM-L6-v2 reads a question with a text, or a sentence with a quotation, as a cross-encoder.
 
 One head gives six logits: does the text answer; supports, contradicts, neither; have both questions one answer; does a
-sentence of the text help. It gets the state of the first token (Nogueira and Cho, 2019, arXiv:1901.04085) and the mean
-of all states, which is what MiniLM was trained for; for a sentence in its passage, the mean of the sentence's states
-(after Chirkova et al., 2025, arXiv:2501.16214, who label tokens).
+sentence help someone who asked. It gets the state of the first token (Nogueira and Cho, 2019, arXiv:1901.04085) and the
+mean of all states, which is what MiniLM was trained for.
 """
 
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Sequence
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
-from training.learning import Batch, in_batches, padded
+from training.learning import Batch, in_batches
 from training.model import WITHOUT_DROPOUT, pretrained_bert
-from training.reading import UNKNOWN, Passage, Reading, question
+from training.reading import Reading
 
-CLS, SEP = 101, 102
-"""Numbers of the word pieces before a pair and after each of its texts."""
 OUTPUTS = 6
 ANSWERS, SUPPORT, SAME, HELPS = 0, slice(1, 4), 4, 5
 HIDDEN = 256
 MAX_TOKENS = 256
 """Word pieces of a pair in training; longer texts are cut. The shipped reader reads up to 512."""
-MAX_PASSAGE_TOKENS = 320
-"""Word pieces of a question with a passage in training; the sentences beyond are left out."""
 HELPING = 3.0
-"""Weight of the loss of a sentence in its passage, compared with that of a pair: most do not help."""
+"""Weight of the loss of "helps": most sentences do not help."""
 TOKENS_A_BATCH = 16_384
 TAUGHT = 0.25
 """Weight of the squared distance from the teacher's logits, compared with the loss of labels."""
 
 
 class ReaderModel(nn.Module):
-    """Model from the token ids of pairs, of shape (pairs, tokens), to logits of shape (pairs, spans, `OUTPUTS`)."""
+    """Model from the token ids of pairs, of shape (pairs, tokens), to logits of shape (pairs, `OUTPUTS`)."""
 
     def __init__(self, bert: Any, hidden: int = HIDDEN, outputs: int = OUTPUTS) -> None:
         super().__init__()
@@ -62,19 +56,13 @@ class ReaderModel(nn.Module):
         made.head[2].bias.data = torch.cat([last.bias, last.bias[:1]]).detach()
         return made
 
-    def forward(
-        self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor, spans: Tensor | None = None
-    ) -> Tensor:
-        """Return the logits. `spans`, of shape (pairs, spans, tokens), has the share of each token in each span;
-        without it, a pair is one span.
-        """
+    def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Tensor:
+        """Return the logits."""
         types = {"token_type_ids": token_type_ids} if self.types else {}
         states = self.bert(input_ids=input_ids, attention_mask=attention_mask, **types).last_hidden_state
-        if spans is None:
-            mask = attention_mask.unsqueeze(1).to(states.dtype)
-            spans = mask / mask.sum(-1, keepdim=True)
-        means = spans.to(states.dtype) @ states
-        return self.head(torch.cat([states[:, :1].expand(-1, means.shape[1], -1), means], dim=-1))
+        mask = attention_mask.unsqueeze(-1).to(states.dtype)
+        mean = (states * mask).sum(1) / mask.sum(1)
+        return self.head(torch.cat([states[:, 0], mean], dim=-1))
 
     def freeze(self, layers: int) -> None:
         """Let the first `layers` of the encoder, and its embeddings, stay as they are."""
@@ -82,17 +70,11 @@ class ReaderModel(nn.Module):
             part.requires_grad_(requires_grad=False)
 
 
-def of_pair(logits: Tensor) -> Tensor:
-    """Return the logits of pairs, each read as one span, of shape (pairs, `HELPS`): what the shipped reader gives."""
-    return logits[:, 0, :HELPS]
-
-
 def reader_loss(logits: Tensor, targets: Tensor, smoothing: float) -> Tensor:
-    """Return the mean loss of a batch. `targets` has the shape (pairs * spans, 2 * `OUTPUTS`): a probability or -1 (not
-    asked) for "answers", "same answer" and "helps"; a 1 for each class of support that may be right; then the teacher's
+    """Return the mean loss of a batch. `targets` has the shape (pairs, 2 * `OUTPUTS`): a probability or -1 (not asked)
+    for "answers", "same answer" and "helps"; a 1 for each class of support that may be right; then the teacher's
     logits, NaN where it is not asked.
     """
-    logits = logits.flatten(0, -2)
     lost = logits.new_zeros(())
     for output, weight in ((ANSWERS, 1.0), (SAME, 1.0), (HELPS, HELPING)):
         asked = targets[:, output] >= 0
@@ -107,7 +89,7 @@ def reader_loss(logits: Tensor, targets: Tensor, smoothing: float) -> Tensor:
         probabilities = nn.functional.softmax(logits[asked, SUPPORT], dim=-1)
         right = (probabilities * classes[asked]).sum(-1)
         lost = lost - torch.log(right * (1 - smoothing) + smoothing / 3).sum()
-    for part in (slice(ANSWERS, ANSWERS + 1), SUPPORT, slice(SAME, SAME + 1)):
+    for part in (slice(ANSWERS, ANSWERS + 1), SUPPORT, slice(SAME, SAME + 1), slice(HELPS, HELPS + 1)):
         given = targets[:, OUTPUTS:][:, part]
         asked = ~given.isnan().any(-1)
         if asked.any():
@@ -115,14 +97,12 @@ def reader_loss(logits: Tensor, targets: Tensor, smoothing: float) -> Tensor:
             if gap.shape[1] > 1:
                 gap = gap - gap.mean(-1, keepdim=True)  # only the differences of these logits mean anything
             lost = lost + TAUGHT * gap.square().mean(-1).sum()
-    given = (targets[:, [ANSWERS, SAME, HELPS]] >= 0).any(-1) | (classes.sum(-1) > 0)
-    given |= ~targets[:, OUTPUTS:].isnan().all(-1)
-    return lost / given.sum()  # not the spans that only fill up a batch
+    return lost / len(targets)
 
 
 def targets(reading: Reading) -> list[float]:
     """Return what `reader_loss` reads of a reading."""
-    return [reading.answers, *reading.support, reading.same, UNKNOWN, *reading.taught]
+    return [reading.answers, *reading.support, reading.same, reading.helps, *reading.taught]
 
 
 def reader_batches(
@@ -132,53 +112,3 @@ def reader_batches(
     pairs = tokens.encode_batch([(each.first, each.second) for each in readings])
     rows = [(pair.ids, pair.type_ids, targets(each)) for pair, each in zip(pairs, readings, strict=True)]
     return in_batches(rows, chance, size)
-
-
-class PassageRow(NamedTuple):
-    """Word pieces and types of a question with a passage; the places of each sentence's word pieces, and whether it
-    helps (0..1).
-    """
-
-    ids: list[int]
-    types: list[int]
-    spans: list[range]
-    helps: list[float]
-
-
-def passage_row(passage: Passage, pieces: Callable[[str], list[int]]) -> PassageRow:
-    """Return a passage as the reader gets it: `pieces` returns the word pieces of a text. Sentences that do not fit are
-    left out.
-    """
-    first = [CLS, *pieces(passage.question), SEP]
-    second, spans = pieces(f"{passage.title}:"), list[range]()
-    for text in passage.sentences:
-        found = pieces(text)
-        start = len(first) + len(second)
-        if start + len(found) >= MAX_PASSAGE_TOKENS:
-            break
-        spans.append(range(start, start + len(found)))
-        second = second + found
-    types = [0] * len(first) + [1] * (len(second) + 1)
-    return PassageRow([*first, *second, SEP], types, spans, list(passage.helps[: len(spans)]))
-
-
-def passage_batches(
-    passages: Sequence[Passage], tokens: Tokenizer, chance: Random, size: int = TOKENS_A_BATCH
-) -> list[Batch]:
-    """Return batches of at most `size` word pieces, of passages of similar length, in random order."""
-    pieces = cache(lambda text: tokens.encode(text, add_special_tokens=False).ids)
-    rows = [row for row in (passage_row(each, pieces) for each in passages) if row.spans]
-    return in_batches(rows, chance, size, _passage_batch)
-
-
-def _passage_batch(rows: Sequence[PassageRow]) -> Batch:
-    inputs = padded([(row.ids, row.types) for row in rows])
-    most = max(len(row.spans) for row in rows)
-    inputs["spans"] = torch.zeros(len(rows), most, inputs["input_ids"].shape[1])
-    unknown = targets(question("", "", UNKNOWN, ""))
-    wanted = torch.tensor(unknown).repeat(len(rows), most, 1)
-    for number, row in enumerate(rows):
-        for place, (span, helps) in enumerate(zip(row.spans, row.helps, strict=True)):
-            inputs["spans"][number, place, span.start : span.stop] = 1 / len(span)
-            wanted[number, place, HELPS] = helps
-    return Batch(inputs, wanted.flatten(0, 1))

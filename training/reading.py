@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -35,11 +36,19 @@ LIGHT = frozenset({"synonyms", "voice", "contractions", "spelling", "number word
 """Generated rewordings that suit a sentence, beside small changes."""
 USEFUL = 0.7
 """Probability that a sentence with a condition or an example of the answer answers."""
-OTHER_PAGES, OTHER_PAGES_ALONE = 1, 2
-"""Pages without a sentence that helps that are read with a question, and with one that nothing answers."""
-SHORT = 8
-"""Pages with fewer sentences are read one or two at a time, as one passage."""
+OTHERS, OF_THEIR_PAGES = 5, 0.7
+"""Sentences that do not help that are read with a question, or twice as many as those that do, and the share of them
+that is from the same pages.
+"""
+UNTITLED = 0.12
+"""Share of the sentences that are read without the title of their page."""
+NEAR, NEAR_READ = 10, 2
+"""Likest sentences of other subjects, by words and again by vectors, and how many of them are read with a question."""
+HELD_OUT_SUBJECTS = 0.12
+"""Share of the subjects that are held out, with all their questions."""
 UNKNOWN = -1.0
+HELPFUL = "helpful"
+"""Source of the sentences that help someone who asked, or do not."""
 NOT_TAUGHT = (float("nan"),) * 6
 
 
@@ -49,7 +58,8 @@ class Reading:
 
     `answers` is a probability, or `UNKNOWN` where that is not asked; `support` has a 1 for each class that may be right
     (supports, contradicts, neither), none where that is not asked; `same`, whether two questions have one answer, is
-    like `answers`. `taught` has the six logits of another model, NaN where it was not asked. `source` names the set.
+    like `answers`, and so is `helps`: whether a sentence helps someone who asked. `taught` has the six logits of
+    another model, NaN where it was not asked. `source` names the set.
     """
 
     first: str
@@ -60,24 +70,18 @@ class Reading:
     held_out: bool = False
     same: float = UNKNOWN
     taught: tuple[float, ...] = NOT_TAUGHT
-
-
-@dataclass(frozen=True)
-class Passage:
-    """A question and consecutive sentences that are read for it after a title; `helps` is how likely each helps (0..1)
-    someone who asked.
-    """
-
-    question: str
-    title: str
-    sentences: tuple[str, ...]
-    helps: tuple[float, ...]
-    held_out: bool
+    helps: float = UNKNOWN
 
 
 def question(first: str, second: str, answers: float, source: str, held_out: bool = False) -> Reading:
-    """Return a reading for the question whether a text answers."""
-    return Reading(first, second, float(answers), NOT_ASKED, source, held_out)
+    """Return a reading for the question whether a text answers; if it is a sentence, it helps as likely."""
+    helps = float(answers) if source.endswith("sentence") else UNKNOWN
+    return Reading(first, second, float(answers), NOT_ASKED, source, held_out, helps=helps)
+
+
+def helping(first: str, second: str, helps: float, *, held_out: bool = False) -> Reading:
+    """Return a reading for the question whether a sentence helps."""
+    return Reading(first, second, UNKNOWN, NOT_ASKED, HELPFUL, held_out, helps=helps)
 
 
 def questions(first: str, second: str, same: float, source: str) -> Reading:
@@ -189,33 +193,60 @@ def written_answers(chance: Random) -> Iterator[Reading]:
                 yield question(text, _placed(row, each, chance), False, f"written:near {kind}", held_out)
 
 
-def written_passages(chance: Random) -> Iterator[Passage]:
-    """Yield questions with the pages about one subject that help, and with some of the others."""
+def helpful_sentences(chance: Random, near: Mapping[str, Sequence[str]] = MappingProxyType({})) -> Iterator[Reading]:
+    """Yield questions with the sentences about their subject that help, with some of the others, and with some of those
+    `near` it (see `near_sentences`). Of a subject that is held out, every sentence is read.
+    """
     for row in _written("helpful"):
-        held_out = is_held_out(row["subject"], 0.12)
+        held_out = is_held_out(row["subject"], HELD_OUT_SUBJECTS)
         for asked in row["questions"]:
             helps = {**dict.fromkeys(asked["useful"], USEFUL), **dict.fromkeys(asked["core"], 1.0)}
-            pages = chance.sample(row["passages"], len(row["passages"]))
-            right = [page for page in pages if not helps.keys().isdisjoint(page["sentences"])]
-            others = [page for page in pages if page not in right]
-            chosen = right + others[: OTHER_PAGES if right else OTHER_PAGES_ALONE]
-            chance.shuffle(chosen)
-            while chosen:
-                size = chance.choice((1, 1, 2)) if len(chosen[0]["sentences"]) < SHORT else 1
-                yield _passage(asked["q"], chosen[:size], helps, held_out)
-                del chosen[:size]
+            others = {*_others(row["passages"], helps, chance)}
+            for page in row["passages"]:
+                for name, text in page["sentences"].items():
+                    if held_out or name in helps or name in others:
+                        titled = held_out or chance.random() >= UNTITLED
+                        read = in_context(page["title"], page["heading"], text) if titled else text
+                        yield helping(asked["q"], read, helps.get(name, 0.0), held_out=held_out)
+            found = near.get(asked["q"], ())
+            far = chance.sample(found, min(NEAR_READ, len(found)))
+            yield from (helping(asked["q"], text, 0.0) for text in far)
 
 
-def _passage(text: str, pages: Sequence[Mapping[str, Any]], helps: Mapping[str, float], held_out: bool) -> Passage:
-    """Return pages as one passage, as if it were from the first; the headings of the others are sentences."""
-    read = list[tuple[str, float]]()
+def _others(pages: Sequence[Mapping[str, Any]], helps: Mapping[str, float], chance: Random) -> list[str]:
+    """Return the names of some sentences that do not help: most of them from the pages of those that do."""
+    most, near, far = max(OTHERS, 2 * len(helps)), list[str](), list[str]()
     for page in pages:
-        if read and page["heading"]:
-            read.append((page["heading"], 0.0))
-        read += [(each, helps.get(name, 0.0)) for name, each in page["sentences"].items()]
-    sentences, labels = zip(*read, strict=True)
-    title = " - ".join(each for each in (pages[0]["title"], pages[0]["heading"]) if each)
-    return Passage(text, title, sentences, labels, held_out)
+        names = page["sentences"].keys()
+        (far if helps.keys().isdisjoint(names) else near).extend(names - helps.keys())
+    chosen = chance.sample(sorted(near), min(len(near), round(most * OF_THEIR_PAGES)))
+    return chosen + chance.sample(sorted(far), min(len(far), most - len(chosen)))
+
+
+def near_sentences(embedder: Embedder) -> dict[str, list[str]]:
+    """Return, for each written question, the likest sentences about other subjects, by words (TF-IDF) and by vectors:
+    a search finds such ones for a question that nothing answers.
+    """
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    rows = [row for row in _written("helpful") if not is_held_out(row["subject"], HELD_OUT_SUBJECTS)]
+    texts = [
+        (number, in_context(page["title"], page["heading"], text), text)
+        for number, row in enumerate(rows)
+        for page in row["passages"]
+        for text in page["sentences"].values()
+    ]
+    subjects = np.array([number for number, *_ in texts])
+    vectorizer = TfidfVectorizer(sublinear_tf=True)
+    words = vectorizer.fit_transform([read for _, read, _ in texts])
+    vectors, found = embedder.embed([text for *_, text in texts]), defaultdict[str, list[str]](list)
+    for number, row in enumerate(rows):
+        asked = [each["q"] for each in row["questions"]]
+        for likeness in ((vectorizer.transform(asked) @ words.T).toarray(), embedder.embed(asked) @ vectors.T):
+            likeness[:, subjects == number] = -1.0
+            for text, places in zip(asked, np.argpartition(-likeness, NEAR)[:, :NEAR], strict=True):
+                found[text] += [texts[place][1] for place in places]
+    return found
 
 
 def _placed(row: Mapping[str, Any], text: str, chance: Random) -> str:
@@ -276,4 +307,5 @@ def read_all(folder: Path, embedder: Embedder, seed: int) -> list[Reading]:
         *paws(folder),
         *written_answers(chance),
         *written_support(),
+        *helpful_sentences(chance, near_sentences(embedder)),
     ]

@@ -27,7 +27,17 @@ from training.__main__ import tell
 from training.learning import alike, brief, device, learn, on_device, padded
 from training.model import WITHOUT_DROPOUT
 from training.passes import Plan
-from training.reader_model import ANSWERS, MAX_TOKENS, OUTPUTS, SAME, SUPPORT, ReaderModel, reader_batches, reader_loss
+from training.reader_model import (
+    ANSWERS,
+    HELPS,
+    MAX_TOKENS,
+    OUTPUTS,
+    SAME,
+    SUPPORT,
+    ReaderModel,
+    reader_batches,
+    reader_loss,
+)
 from training.reading import NOT_ASKED, UNKNOWN, Reading
 
 PARTS = 5
@@ -131,7 +141,7 @@ def logits(model: ReaderModel, tokens: Tokenizer, pairs: Sequence[Pair]) -> Floa
     for places in alike([len(each.ids) for each in read], TOKENS_A_BATCH):
         inputs = on_device(padded([(read[place].ids, read[place].type_ids) for place in places]))
         with torch.inference_mode(), brief():
-            found[places] = model(**inputs)[:, 0].float().cpu().numpy()
+            found[places] = model(**inputs).float().cpu().numpy()
     return found
 
 
@@ -202,17 +212,25 @@ def taught(readings: Sequence[Reading], queries: Sequence[str], model: ReaderMod
     return found
 
 
+def _asked(reading: Reading) -> str:
+    if reading.answers != UNKNOWN:
+        return "answers"
+    if reading.same != UNKNOWN:
+        return "same"
+    return "support" if sum(reading.support) else "helps"
+
+
 def _columns(part: str) -> range:
     every = range(OUTPUTS)
-    return {"answers": every[ANSWERS : ANSWERS + 1], "support": every[SUPPORT], "same": every[SAME : SAME + 1]}[part]
+    columns = {"answers": every[ANSWERS : ANSWERS + 1], "support": every[SUPPORT], "same": every[SAME : SAME + 1]}
+    return columns.get(part, every[HELPS:])
 
 
 def _with_logits(readings: Sequence[Reading], values: Floats) -> list[Reading]:
     """Return the readings with the logits of the question that each asks."""
     found = []
     for each, row in zip(readings, values.tolist(), strict=True):
-        part = "answers" if each.answers != UNKNOWN else "same" if each.same != UNKNOWN else "support"
-        asked = _columns(part)
+        asked = _columns(_asked(each))
         found.append(
             replace(each, taught=tuple(value if place in asked else np.nan for place, value in enumerate(row)))
         )

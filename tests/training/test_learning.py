@@ -19,6 +19,7 @@ def test_the_mean_of_states_is_taken_weight_by_weight() -> None:
     assert torch.equal(found["weight"], torch.tensor([[2.0, 0.0]]))
     assert torch.equal(found["places"], torch.arange(3))
     assert torch.equal(mean(states[1:])["weight"], states[1]["weight"])
+    assert torch.allclose(mean(states, (0.25, 0.75))["weight"], torch.tensor([[2.5, -2.0]]))
 
 
 def test_a_pass_begins_with_the_mean_of_others_or_where_the_last_ended(

@@ -55,7 +55,7 @@ def test_the_shipped_weights_can_be_trained_further() -> None:
 
     from harness.models.local.reader import WEIGHTS
     from training.reader import encoded, exported_logits, shipped
-    from training.reader_model import HELPS, of_pair
+    from training.reader_model import HELPS
 
     model = shipped()
     model.eval()
@@ -67,29 +67,29 @@ def test_the_shipped_weights_can_be_trained_further() -> None:
         [(ids, types)] = encoded([reading])
         with torch.inference_mode():
             found = model(torch.tensor([ids]), torch.ones(1, len(ids), dtype=torch.long), torch.tensor([types]))
-        assert of_pair(found)[0].numpy() == pytest.approx(wanted, abs=0.5)
-        assert float(found[0, 0, HELPS]) == pytest.approx(float(found[0, 0, 0]), abs=1e-4)
+        assert found[0, :HELPS].numpy() == pytest.approx(wanted, abs=0.5)
+        assert float(found[0, HELPS]) == pytest.approx(float(found[0, 0]), abs=1e-4)
 
 
-def test_weights_that_know_which_sentences_help_go_out_and_come_back(tmp_path: Path) -> None:
-    """The file gives the logits of pairs; it keeps the weights of the output that it does not give."""
+def test_weights_go_out_and_come_back(tmp_path: Path) -> None:
+    """The file gives the logits of the model that it is made of."""
     import torch
 
     from training.export import export, imported
     from training.reader import encoded, exported_logits
-    from training.reader_model import HELPS, ReaderModel, of_pair
+    from training.reader_model import ReaderModel
 
     torch.manual_seed(1)
     model, again = ReaderModel.pretrained(), ReaderModel.pretrained()
-    export(model, tmp_path / "reader.onnx", of_pair)
+    export(model, tmp_path / "reader.onnx", torch.nn.Identity())
     imported(again, tmp_path / "reader.onnx")
     reading = question("who made it", "Ann made it in 1905.", 1.0, "x")
     [(ids, types)] = encoded([reading])
     inputs = torch.tensor([ids]), torch.ones(1, len(ids), dtype=torch.long), torch.tensor([types])
     with torch.inference_mode():
-        before, after = (each.eval()(*inputs)[0, 0].numpy() for each in (model, again))
+        before, after = (each.eval()(*inputs)[0].numpy() for each in (model, again))
     assert after == pytest.approx(before, abs=0.1)
-    assert exported_logits(tmp_path / "reader.onnx", [reading])[0] == pytest.approx(before[:HELPS], abs=0.1)
+    assert exported_logits(tmp_path / "reader.onnx", [reading])[0] == pytest.approx(before, abs=0.1)
 
 
 def test_a_file_of_another_model_is_refused(tmp_path: Path) -> None:
@@ -133,69 +133,24 @@ def test_the_teacher_reads_near_pairs_of_the_texts(monkeypatch: pytest.MonkeyPat
     assert len({(each.first, each.second) for each in found}) == len(found)
 
 
-def test_sentences_of_a_passage_are_spans_of_it() -> None:
-    """Their word pieces follow the title; each has a label, what fills up a batch has none, and what does not fit is
-    left out.
-    """
-    import torch
-
-    from harness.models.local.tokenizer import tokenizer
-    from training.reader_model import HELPS, MAX_PASSAGE_TOKENS, passage_batches, passage_row
-    from training.reading import Passage
-
-    def pieces(text: str) -> list[int]:
-        ids: list[int] = tokenizer().encode(text, add_special_tokens=False).ids
-        return ids
-
-    short = Passage("who made it", "Makers", ("Ann made it.", "It rains."), (1.0, 0.0), held_out=False)
-    long = Passage("who made it", "Makers", ("It rains.",) * 200, (0.0,) * 200, held_out=False)
-    row = passage_row(short, pieces)
-    texts = [tokenizer().decode([row.ids[place] for place in span]) for span in row.spans]
-    assert texts == ["ann made it.", "it rains."]
-    assert len(row.types) == len(row.ids)
-    assert MAX_PASSAGE_TOKENS - 10 < len(passage_row(long, pieces).ids) <= MAX_PASSAGE_TOKENS
-    [batch] = passage_batches([short, long], tokenizer(), Random(1))
-    pairs, most, _ = batch.inputs["spans"].shape
-    labels = batch.targets[:, HELPS].reshape(pairs, most)
-    asked = labels >= 0
-    assert sorted(asked.sum(-1).tolist()) == [2, most]
-    assert torch.allclose(batch.inputs["spans"].sum(-1)[asked], torch.ones(2 + most))
-    assert labels.max() == 1
-
-
-def test_labels_of_sentences_count_however_many_fill_up() -> None:
-    """A batch of one passage has the same loss with an empty span."""
-    import torch
-
-    from training.reader_model import HELPS, reader_loss, targets
-    from training.reading import UNKNOWN
-
-    unknown = targets(question("", "", UNKNOWN, ""))
-    asked = torch.tensor([unknown, unknown])
-    asked[:, HELPS] = torch.tensor([1.0, 0.0])
-    logits = torch.randn(1, 3, 6)
-    filled = torch.cat([asked, torch.tensor([unknown])])
-    assert reader_loss(logits[:, :2], asked, 0.0) == pytest.approx(float(reader_loss(logits, filled, 0.0)))
-    good, bad = (torch.zeros(1, 2, 6) for _ in range(2))
-    good[0, :, HELPS], bad[0, :, HELPS] = torch.tensor([2.0, -2.0]), torch.tensor([-2.0, 2.0])
-    assert reader_loss(good, asked, 0.0) < reader_loss(bad, asked, 0.0)
-
-
 @pytest.mark.slow
 def test_a_model_that_learned_which_sentences_help_ranks_them(tmp_path: Path) -> None:
-    """A few steps over one question raise the precision of its sentences to 1."""
-    from harness.models.local.tokenizer import tokenizer
+    """A few steps over one question give those that help a higher probability than the others."""
+    import torch
+
     from training.learning import learn
     from training.passes import Plan
-    from training.reader import of_passages, shipped
-    from training.reader_model import passage_batches, reader_loss
-    from training.reading import written_passages
+    from training.reader import _pieces, shipped
+    from training.reader_model import HELPS, reader_batches, reader_loss
+    from training.reading import helping
 
     model, losses = shipped(), list[float]()
     model.freeze(5)
-    passages = [each for each in list(written_passages(Random(1)))[:40] if any(each.helps)][:1]
-    [batch] = passage_batches(passages, tokenizer(), Random(1))
+    texts = {"The roof was made by Ann.": 0.0, "Ann made the door in 1905.": 0.0, "It was painted by Bob.": 1.0}
+    [batch] = reader_batches([helping("who made the door", *each) for each in texts.items()], _pieces(), Random(1))
     plan = Plan(1, rate=1e-3, head_rate=1e-3)
     learn(model, [batch] * 100, plan, tmp_path / "kept", lambda _, __, loss, ___: losses.append(loss), reader_loss)
     assert losses[1] < losses[0]
-    assert of_passages(model, passages) == pytest.approx(1.0)
+    with torch.inference_mode():
+        found = model(**batch.inputs)[:, HELPS]
+    assert int(found.argmax()) == int(batch.targets[:, HELPS].argmax())

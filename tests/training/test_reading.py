@@ -6,22 +6,27 @@ import pytest
 
 from benchmarks.reading import HELD_OUT_ARTICLES, area, bm25, mean_average_precision
 from benchmarks.reading import Judged as JudgedTexts
+from tests.fakes import WordEmbedder
+from training import reading
 from training.reading import (
     CONTRADICTS,
+    NEAR,
+    NEAR_READ,
     NEITHER,
     SUPPORTS,
     UNKNOWN,
     USEFUL,
     _written,
     changed_sentences,
+    helpful_sentences,
     in_context,
+    near_sentences,
     question,
     written_answers,
-    written_passages,
     written_support,
 )
 
-NEAR = {
+KINDS_OF_NEAR = {
     "version", "year", "entity", "condition", "number", "definition", "procedure", "reason", "opposite", "part",
     "person", "place", "comparison",
 }  # fmt: skip
@@ -34,7 +39,7 @@ def test_written_answers_name_sentences_that_exist() -> None:
     for row in rows:
         assert row["answered"], row["title"]
         assert all(0 <= place < len(row["sentences"]) for _, right in row["answered"] for place in right), row["title"]
-        assert {kind for kind, _ in row["near"]} <= NEAR, row["title"]
+        assert {kind for kind, _ in row["near"]} <= KINDS_OF_NEAR, row["title"]
 
 
 def test_no_question_is_both_answered_and_near() -> None:
@@ -57,20 +62,43 @@ def test_written_questions_name_sentences_that_help() -> None:
 
 
 @pytest.mark.slow
-def test_pages_that_help_are_read_with_some_that_do_not() -> None:
-    """Each sentence has a label, those of another page none above 0; a subject is held out as a whole."""
-    passages = list(written_passages(Random(1)))
-    assert {label for each in passages for label in each.helps} == {0.0, USEFUL, 1.0}
-    assert all(len(each.sentences) == len(each.helps) for each in passages)
-    helping = sum(any(each.helps) for each in passages)
-    assert 0.4 < helping / len(passages) < 0.7
-    assert 0.08 < sum(each.held_out for each in passages) / len(passages) < 0.16
-    held: dict[str, set[bool]] = {}
-    for each in passages:
-        held.setdefault(each.sentences[0], set()).add(each.held_out)
-    assert sum(len(found) > 1 for found in held.values()) < 0.001 * len(held)
-    again = list(written_passages(Random(1)))
-    assert again == passages
+def test_sentences_that_help_are_read_with_some_that_do_not() -> None:
+    """A question is read with every sentence that helps; a subject is held out with all its sentences."""
+    found = list(helpful_sentences(Random(1)))
+    assert {each.helps for each in found} == {0.0, USEFUL, 1.0}
+    assert {each.answers for each in found} == {UNKNOWN}
+    learned, held_out = ([each for each in found if each.held_out is held] for held in (False, True))
+    assert 0.2 < sum(each.helps > 0 for each in learned) / len(learned) < 0.4
+    assert 0.02 < sum(each.helps > 0 for each in held_out) / len(held_out) < 0.15
+    both = {each.second for each in learned} & {each.second for each in held_out}
+    assert len(both) < 0.001 * len(held_out)
+    asked = [each for row in _written("helpful") for each in row["questions"]]
+    assert sum(each.helps > 0 for each in found) == sum(len(each["core"]) + len(each["useful"]) for each in asked)
+    assert found == list(helpful_sentences(Random(1)))
+
+
+@pytest.mark.full
+def test_near_sentences_are_of_other_subjects(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They share words with a question, or have a near vector; some are read with it, and do not help."""
+    rows = [
+        {
+            "subject": subject,
+            "passages": [
+                {"title": subject, "heading": "", "sentences": {f"a{n}": f"{subject} {n}." for n in range(20)}}
+            ],
+            "questions": [{"q": f"how old is the {subject} 3", "core": ["a3"], "useful": ["a4"]}],
+        }
+        for subject in ("red mill", "red bridge", "grey tower")
+    ]
+    monkeypatch.setattr(reading, "_written", lambda name: iter(rows if name == "helpful" else ()))
+    near = near_sentences(WordEmbedder())
+    found = near["how old is the red mill 3"]
+    assert len(found) == 2 * NEAR
+    assert not any(text.startswith("red mill") for text in found)
+    assert found.count("red bridge: red bridge 3.") == 2
+    read = [each for each in helpful_sentences(Random(1), near) if each.first == "how old is the red mill 3"]
+    assert {each.second.removeprefix("red mill: ") for each in read if each.helps} == {"red mill 3.", "red mill 4."}
+    assert sum(each.second in found and not each.helps for each in read) == NEAR_READ
 
 
 @pytest.mark.slow
