@@ -49,7 +49,17 @@ from training.reader_model import (
     reader_batches,
     reader_loss,
 )
-from training.reading import HELPFUL, UNKNOWN, Reading, changed_sentences, in_context, question, questions, read_all
+from training.reading import (
+    HELPFUL,
+    UNKNOWN,
+    Reading,
+    changed_sentences,
+    held_out_sentences,
+    in_context,
+    question,
+    questions,
+    read_all,
+)
 from training.sources import ADDED, WRITTEN, read_sources
 from training.teacher import HEAD_RATE, RATE, logits, taught, trained
 
@@ -82,8 +92,8 @@ MOST_WRONG = 0.05
 """Share of texts that may be taken to support, or to contradict, a sentence wrongly."""
 MEASURED = 8_000
 """Held-out readings that calibrate, or are reported: half of them each."""
-WEIGHED = 2_000
-"""Readings that weigh the reader against similarity."""
+WEIGHED = 8_000
+"""Sentences that weigh the reader against similarity."""
 READ_PASSAGES, READ_SENTENCES = 4, 24
 """Likest passages of the article, and their first sentences, that are read for a question to calibrate refusal."""
 TEACHER = ReadingPass(Plan(SEED, rate=RATE, head_rate=HEAD_RATE), epochs=3, support=2, paws=0.5, same=0.2, changed=0.7)
@@ -247,13 +257,12 @@ def report(readings: Sequence[Reading], logits: Floats) -> str:
     return "\n".join(lines)
 
 
-def helpful_precision(readings: Sequence[Reading], weights: Path) -> float:
+def helpful_precision(readings: Sequence[Reading], logits: Floats) -> float:
     """Return the mean average precision of the sentences that are read for a question: those that help come first."""
     from sklearn.metrics import average_precision_score
 
-    logits = exported_logits(weights, readings)[:, HELPS]
     asked = defaultdict[str, list[tuple[bool, float]]](list)
-    for each, logit in zip(readings, logits.tolist(), strict=True):
+    for each, logit in zip(readings, logits[:, HELPS].tolist(), strict=True):
         asked[each.first].append((each.helps > 0, logit))
     answered = [list(zip(*each, strict=True)) for each in asked.values() if any(helps for helps, _ in each)]
     return float(np.mean([average_precision_score(labels, scores) for labels, scores in answered]))
@@ -306,19 +315,18 @@ def _platt(scores: Floats, labels: NDArray[np.bool_]) -> tuple[float, ...]:
 
 
 def with_similarity(
-    made: ReaderRelease, readings: Sequence[Reading], logits: Floats, embedder: Embedder
+    made: ReaderRelease, held_out: Sequence[tuple[Reading, str]], logits: Floats, embedder: Embedder
 ) -> ReaderRelease:
-    """Return the release with weights of the reader's log-odds and of similarity that say how likely a text answers, by
-    logistic regression on some of the readings.
+    """Return the release with weights of the reader's log-odds and of similarity that say how likely a sentence states
+    the answer, by logistic regression on sentences of pages that training has not seen. Pairs that share their words,
+    as in SQuAD 2.0, would give similarity no weight.
     """
-    asked = [place for place, each in enumerate(readings) if each.answers != UNKNOWN]
-    chosen = Random(SEED).sample(asked, min(WEIGHED, len(asked)))
     slope, intercept = made.answers
-    first = embedder.embed([readings[place].first for place in chosen])
-    second = embedder.embed([readings[place].second for place in chosen])
-    signs = np.stack([slope * logits[chosen, ANSWERS] + intercept, (first * second).sum(1)], axis=1)
-    fitted = _platt(signs, np.array([readings[place].answers > HALF for place in chosen]))
-    return replace(made, calibration=replace(made.calibration, weights=fitted))
+    near = embedder.embed([each.first for each, _ in held_out]) * embedder.embed([text for _, text in held_out])
+    signs = np.stack([slope * logits[:, ANSWERS] + intercept, near.sum(1)], axis=1)
+    fitted = _platt(signs, np.array([each.helps == 1.0 for each, _ in held_out]))
+    on = f"{made.calibration.calibrated_on}, {len(held_out):,} sentences for relevance"
+    return replace(made, calibration=replace(made.calibration, weights=fitted, calibrated_on=on))
 
 
 def best_relevance(weights: Path, data: Path, embedder: Embedder, made: ReaderRelease) -> list[float]:
@@ -398,7 +406,7 @@ def main() -> None:
     embedder = MiniLM()
     readings = read_all(arguments.data, embedder, SEED)
     learned = [each for each in readings if not each.held_out]
-    held_out = [each for each in readings if each.held_out and each.source != HELPFUL]
+    held_out = [each for each in readings if each.held_out]
     held_out = Random(SEED).sample(held_out, min(MEASURED, len(held_out)))
     say(f"{len(learned):,} pairs to learn, {len(held_out):,} held out")
     model = train(learned, arguments.data, arguments.work, continued=arguments.continued)
@@ -410,12 +418,14 @@ def main() -> None:
         [each for each, chosen in zip(held_out, mask, strict=True) if chosen] for mask in (half, ~half)
     )
     made = calibrated(calibrating, logits[half], digest, embedder.id)
-    made = with_similarity(made, calibrating, logits[half], embedder)
+    helping = list(held_out_sentences())[:WEIGHED]
+    of_helping = exported_logits(arguments.weights, [each for each, _ in helping])
+    made = with_similarity(made, helping, of_helping, embedder)
     made = with_refusal(made, best_relevance(arguments.weights, arguments.data, embedder, made))
     arguments.weights.with_suffix(".json").write_bytes(msgspec.json.format(msgspec.json.encode(made)) + b"\n")
     print(report(measuring, logits[~half]))
-    helping = [each for each in readings if each.held_out and each.source == HELPFUL][:MEASURED]
-    print(f"sentences that help, mean average precision: {helpful_precision(helping, arguments.weights):.3f}")
+    precision = helpful_precision([each for each, _ in helping], of_helping)
+    print(f"sentences that help, mean average precision: {precision:.3f}")
     print(f"SHA-256 {digest}, {made.calibration}")
 
 

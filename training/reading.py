@@ -7,7 +7,7 @@ only measures.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 from types import MappingProxyType
@@ -44,6 +44,8 @@ UNTITLED = 0.12
 """Share of the sentences that are read without the title of their page."""
 NEAR, NEAR_READ = 10, 2
 """Likest sentences of other subjects, by words and again by vectors, and how many of them are read with a question."""
+ASKED_AT_ONCE = 500
+"""Questions that are compared with all sentences at once."""
 HELD_OUT_SUBJECTS = 0.12
 """Share of the subjects that are held out, with all their questions."""
 UNKNOWN = -1.0
@@ -74,14 +76,18 @@ class Reading:
 
 
 def question(first: str, second: str, answers: float, source: str, held_out: bool = False) -> Reading:
-    """Return a reading for the question whether a text answers; if it is a sentence, it helps as likely."""
-    helps = float(answers) if source.endswith("sentence") else UNKNOWN
-    return Reading(first, second, float(answers), NOT_ASKED, source, held_out, helps=helps)
+    """Return a reading for the question whether a text answers."""
+    return Reading(first, second, float(answers), NOT_ASKED, source, held_out)
 
 
-def helping(first: str, second: str, helps: float, *, held_out: bool = False) -> Reading:
+def sentence(first: str, second: str, answers: float, source: str, held_out: bool = False) -> Reading:
+    """Return a reading for the questions whether a sentence answers, and whether it helps, which is as likely."""
+    return replace(question(first, second, answers, source, held_out), helps=float(answers))
+
+
+def helping(first: str, second: str, helps: float) -> Reading:
     """Return a reading for the question whether a sentence helps."""
-    return Reading(first, second, UNKNOWN, NOT_ASKED, HELPFUL, held_out, helps=helps)
+    return Reading(first, second, UNKNOWN, NOT_ASKED, HELPFUL, helps=helps)
 
 
 def questions(first: str, second: str, same: float, source: str) -> Reading:
@@ -124,10 +130,10 @@ def squad(folder: Path, embedder: Embedder, chance: Random) -> Iterator[Reading]
             split = list(sentences(passage))
             right = _sentence_at(split, passage, row["answers"][0][1]) if row["answerable"] else None
             if right is not None:
-                yield question(text, in_context(named, "", right), True, "squad sentence", held_out)
+                yield sentence(text, in_context(named, "", right), True, "squad sentence", held_out)
             wrong = [each for each in split if each != right]
             for each in chance.sample(wrong, min(OTHER_SENTENCES, len(wrong))):
-                yield question(text, in_context(named, "", each), False, "squad sentence", held_out)
+                yield sentence(text, in_context(named, "", each), False, "squad sentence", held_out)
 
 
 def _sentence_at(split: Sequence[str], passage: str, start: int) -> str | None:
@@ -178,11 +184,11 @@ def written_answers(chance: Random) -> Iterator[Reading]:
         for text, right in row["answered"]:
             yield question(text, _placed(row, whole, chance), True, "written:passage", held_out)
             for place in right[:2]:
-                sentence = in_context(row["title"], row["heading"], split[place])
-                yield question(text, sentence, True, "written:sentence", held_out)
+                read = in_context(row["title"], row["heading"], split[place])
+                yield sentence(text, read, True, "written:sentence", held_out)
             wrong = [each for place, each in enumerate(split) if place not in right]
             for each in chance.sample(wrong, min(OTHER_SENTENCES, len(wrong))):
-                yield question(text, _placed(row, each, chance), False, "written:sentence", held_out)
+                yield sentence(text, _placed(row, each, chance), False, "written:sentence", held_out)
             other = chance.choice(rows)
             if other is not row and chance.random() < OTHER_PASSAGES:
                 yield question(
@@ -195,22 +201,43 @@ def written_answers(chance: Random) -> Iterator[Reading]:
 
 def helpful_sentences(chance: Random, near: Mapping[str, Sequence[str]] = MappingProxyType({})) -> Iterator[Reading]:
     """Yield questions with the sentences about their subject that help, with some of the others, and with some of those
-    `near` it (see `near_sentences`). Of a subject that is held out, every sentence is read.
+    `near` it (see `near_sentences`).
     """
-    for row in _written("helpful"):
-        held_out = is_held_out(row["subject"], HELD_OUT_SUBJECTS)
+    for row in _subjects(held_out=False):
         for asked in row["questions"]:
-            helps = {**dict.fromkeys(asked["useful"], USEFUL), **dict.fromkeys(asked["core"], 1.0)}
+            helps = _helps(asked)
             others = {*_others(row["passages"], helps, chance)}
             for page in row["passages"]:
                 for name, text in page["sentences"].items():
-                    if held_out or name in helps or name in others:
-                        titled = held_out or chance.random() >= UNTITLED
+                    if name in helps or name in others:
+                        titled = chance.random() >= UNTITLED
                         read = in_context(page["title"], page["heading"], text) if titled else text
-                        yield helping(asked["q"], read, helps.get(name, 0.0), held_out=held_out)
-            found = near.get(asked["q"], ())
-            far = chance.sample(found, min(NEAR_READ, len(found)))
-            yield from (helping(asked["q"], text, 0.0) for text in far)
+                        yield helping(asked["q"], read, helps.get(name, 0.0))
+            likest = near.get(asked["q"], ())
+            read_too = chance.sample(likest, min(NEAR_READ, len(likest)))
+            yield from (helping(asked["q"], text, 0.0) for text in read_too)
+
+
+def held_out_sentences() -> Iterator[tuple[Reading, str]]:
+    """Yield questions about the subjects that are held out with every sentence about them, and each sentence without
+    its title.
+    """
+    for row in _subjects(held_out=True):
+        for asked in row["questions"]:
+            helps = _helps(asked)
+            for page in row["passages"]:
+                for name, text in page["sentences"].items():
+                    read = in_context(page["title"], page["heading"], text)
+                    yield helping(asked["q"], read, helps.get(name, 0.0)), text
+
+
+def _subjects(*, held_out: bool) -> list[dict[str, Any]]:
+    return [row for row in _written("helpful") if is_held_out(row["subject"], HELD_OUT_SUBJECTS) is held_out]
+
+
+def _helps(asked: Mapping[str, Any]) -> dict[str, float]:
+    """Return the sentences that help someone who asked this, by name, and how likely each answers."""
+    return {**dict.fromkeys(asked["useful"], USEFUL), **dict.fromkeys(asked["core"], 1.0)}
 
 
 def _others(pages: Sequence[Mapping[str, Any]], helps: Mapping[str, float], chance: Random) -> list[str]:
@@ -229,23 +256,28 @@ def near_sentences(embedder: Embedder) -> dict[str, list[str]]:
     """
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    rows = [row for row in _written("helpful") if not is_held_out(row["subject"], HELD_OUT_SUBJECTS)]
+    rows = _subjects(held_out=False)
     texts = [
         (number, in_context(page["title"], page["heading"], text), text)
         for number, row in enumerate(rows)
         for page in row["passages"]
         for text in page["sentences"].values()
     ]
-    subjects = np.array([number for number, *_ in texts])
+    subjects, about = np.array([number for number, *_ in texts]), defaultdict[str, list[int]](list)
+    for number, row in enumerate(rows):
+        for each in row["questions"]:
+            about[each["q"]].append(number)
     vectorizer = TfidfVectorizer(sublinear_tf=True)
     words = vectorizer.fit_transform([read for _, read, _ in texts])
     vectors, found = embedder.embed([text for *_, text in texts]), defaultdict[str, list[str]](list)
-    for number, row in enumerate(rows):
-        asked = [each["q"] for each in row["questions"]]
+    every = list(about)
+    for start in range(0, len(every), ASKED_AT_ONCE):
+        asked = every[start : start + ASKED_AT_ONCE]
+        own = np.array([np.isin(subjects, about[text]) for text in asked])
         for likeness in ((vectorizer.transform(asked) @ words.T).toarray(), embedder.embed(asked) @ vectors.T):
-            likeness[:, subjects == number] = -1.0
-            for text, places in zip(asked, np.argpartition(-likeness, NEAR)[:, :NEAR], strict=True):
-                found[text] += [texts[place][1] for place in places]
+            places = np.argpartition(np.where(own, 1.0, -likeness), NEAR)[:, :NEAR]
+            for text, likest in zip(asked, places, strict=True):
+                found[text] += [texts[place][1] for place in likest if subjects[place] not in about[text]]
     return found
 
 

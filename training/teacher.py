@@ -222,8 +222,12 @@ def _asked(reading: Reading) -> str:
 
 def _columns(part: str) -> range:
     every = range(OUTPUTS)
-    columns = {"answers": every[ANSWERS : ANSWERS + 1], "support": every[SUPPORT], "same": every[SAME : SAME + 1]}
-    return columns.get(part, every[HELPS:])
+    return {
+        "answers": every[ANSWERS : ANSWERS + 1],
+        "support": every[SUPPORT],
+        "same": every[SAME : SAME + 1],
+        "helps": every[HELPS : HELPS + 1],
+    }[part]
 
 
 def _with_logits(readings: Sequence[Reading], values: Floats) -> list[Reading]:

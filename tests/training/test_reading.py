@@ -18,6 +18,7 @@ from training.reading import (
     USEFUL,
     _written,
     changed_sentences,
+    held_out_sentences,
     helpful_sentences,
     in_context,
     near_sentences,
@@ -64,17 +65,19 @@ def test_written_questions_name_sentences_that_help() -> None:
 @pytest.mark.slow
 def test_sentences_that_help_are_read_with_some_that_do_not() -> None:
     """A question is read with every sentence that helps; a subject is held out with all its sentences."""
-    found = list(helpful_sentences(Random(1)))
-    assert {each.helps for each in found} == {0.0, USEFUL, 1.0}
-    assert {each.answers for each in found} == {UNKNOWN}
-    learned, held_out = ([each for each in found if each.held_out is held] for held in (False, True))
+    learned = list(helpful_sentences(Random(1)))
+    held_out = [each for each, text in held_out_sentences() if each.second.endswith(text)]
+    assert len(held_out) == len(list(held_out_sentences()))
+    assert {each.helps for each in learned} == {each.helps for each in held_out} == {0.0, USEFUL, 1.0}
+    assert {each.answers for each in learned + held_out} == {UNKNOWN}
     assert 0.2 < sum(each.helps > 0 for each in learned) / len(learned) < 0.4
     assert 0.02 < sum(each.helps > 0 for each in held_out) / len(held_out) < 0.15
     both = {each.second for each in learned} & {each.second for each in held_out}
     assert len(both) < 0.001 * len(held_out)
     asked = [each for row in _written("helpful") for each in row["questions"]]
-    assert sum(each.helps > 0 for each in found) == sum(len(each["core"]) + len(each["useful"]) for each in asked)
-    assert found == list(helpful_sentences(Random(1)))
+    helping = sum(each.helps > 0 for each in learned + held_out)
+    assert helping == sum(len(each["core"]) + len(each["useful"]) for each in asked)
+    assert learned == list(helpful_sentences(Random(1)))
 
 
 @pytest.mark.full
@@ -86,7 +89,10 @@ def test_near_sentences_are_of_other_subjects(monkeypatch: pytest.MonkeyPatch) -
             "passages": [
                 {"title": subject, "heading": "", "sentences": {f"a{n}": f"{subject} {n}." for n in range(20)}}
             ],
-            "questions": [{"q": f"how old is the {subject} 3", "core": ["a3"], "useful": ["a4"]}],
+            "questions": [
+                {"q": f"how old is the {subject} 3", "core": ["a3"], "useful": ["a4"]},
+                {"q": "which is the oldest 3", "core": ["a3"], "useful": []},
+            ],
         }
         for subject in ("red mill", "red bridge", "grey tower")
     ]
@@ -96,6 +102,7 @@ def test_near_sentences_are_of_other_subjects(monkeypatch: pytest.MonkeyPatch) -
     assert len(found) == 2 * NEAR
     assert not any(text.startswith("red mill") for text in found)
     assert found.count("red bridge: red bridge 3.") == 2
+    assert not near["which is the oldest 3"], "each subject answers it"
     read = [each for each in helpful_sentences(Random(1), near) if each.first == "how old is the red mill 3"]
     assert {each.second.removeprefix("red mill: ") for each in read if each.helps} == {"red mill 3.", "red mill 4."}
     assert sum(each.second in found and not each.helps for each in read) == NEAR_READ
