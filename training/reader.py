@@ -418,7 +418,7 @@ def main() -> None:
         [each for each, chosen in zip(held_out, mask, strict=True) if chosen] for mask in (half, ~half)
     )
     made = calibrated(calibrating, logits[half], digest, embedder.id)
-    helping = list(held_out_sentences())[:WEIGHED]
+    helping = list(held_out_sentences(Random(SEED)))[:WEIGHED]
     of_helping = exported_logits(arguments.weights, [each for each, _ in helping])
     made = with_similarity(made, helping, of_helping, embedder)
     made = with_refusal(made, best_relevance(arguments.weights, arguments.data, embedder, made))

@@ -218,11 +218,12 @@ def helpful_sentences(chance: Random, near: Mapping[str, Sequence[str]] = Mappin
             yield from (helping(asked["q"], text, 0.0) for text in read_too)
 
 
-def held_out_sentences() -> Iterator[tuple[Reading, str]]:
-    """Yield questions about the subjects that are held out with every sentence about them, and each sentence without
-    its title.
+def held_out_sentences(chance: Random) -> Iterator[tuple[Reading, str]]:
+    """Yield questions about the subjects that are held out, subject after subject in random order, with every sentence
+    about them, and each sentence without its title.
     """
-    for row in _subjects(held_out=True):
+    rows = _subjects(held_out=True)
+    for row in chance.sample(rows, len(rows)):
         for asked in row["questions"]:
             helps = _helps(asked)
             for page in row["passages"]:
