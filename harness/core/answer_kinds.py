@@ -1,14 +1,18 @@
 """Kinds of answers: a question that asks how many, when or who is answered by a number, a time or a name."""
 
 import re
+from typing import Literal, TypeAlias
 
 from harness.core.calendar_words import DAY, MONTH
 from harness.core.measures import MEASURES
 
+Kind: TypeAlias = Literal["number", "time", "name", ""]
+
 _WORD = re.compile(r"[^\W\d_](?:[\w'’.-]*\w)?")
 _NUMBER = re.compile(
-    r"\d(?:[\d.,]*\d)?|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|twenty|thirty|forty|fifty|hundred"
-    r"|thousand|million|billion|half|once|twice|daily|weekly|monthly|yearly|annually|every|none|any)\b",
+    r"\d(?:[\d.,]*\d)?|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|(?:thir|four|fif|six|seven"
+    r"|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty|hundred|thousand|million|billion|half|once|twice|daily"
+    r"|weekly|monthly|yearly|annually|every|each|both|zero|none|any|unlimited|no limit)\b",
     re.IGNORECASE,
 )
 _TIME = re.compile(
@@ -22,12 +26,16 @@ _DATES = re.compile(
     re.IGNORECASE,
 )
 """Dates, whose numbers answer no question for a number."""
-_MEASURE = rf"(?:{MEASURES}|number|count|population|percentage|proportion|share|average|density|pressure|volume)"
+_MEASURE = (
+    rf"(?:(?:{MEASURES}|number|count|population|percentage|proportion|share|average|density|pressure|volume|rate|median"
+    r"|duration|salary|budget|revenue|gdp|c?id)s?)"
+)
+_DATED = rf"(?: (?:(?:as of|in) )?(?:(?:{MONTH}) )?\d{{4}})?"
 _OTHER = r"(?!(?:who|what|which|why|how|when|where|does|do|did|can|is|are|list|explain|describe)\b)"
-_ASKS = (
+_ASKS: tuple[tuple[re.Pattern[str], Kind], ...] = (
     (
         re.compile(r"\bhow (?:many|much|long|old|high|tall|far|deep|wide|big|large|fast|often|heavy)\b", re.IGNORECASE),
-        _NUMBER,
+        "number",
     ),
     (
         re.compile(
@@ -36,29 +44,44 @@ _ASKS = (
             r"|(?<!\ba )(?<!per )(?<!each )(?<!every )(?<!this )(?<!last )(?<!next )\b(?:year|date)$",
             re.IGNORECASE,
         ),
-        _TIME,
+        "time",
     ),
     (
         re.compile(
             rf"^(?:what (?:is|was|are|were) (?:the|an?) |the )?{_OTHER}(?:(?!the |an? )[\w-]+ ){{0,3}}{_MEASURE} "
-            rf"(?:of|in|at|between|per|on|for|as)\b|^(?=.*\d){_OTHER}(?!.*\?).*\b{_MEASURE}$",
+            rf"(?:of|in|at|between|from|to|per|on|for|as)\b|^(?=.*\d){_OTHER}(?!.*\?).*\b{_MEASURE}{_DATED}$",
             re.IGNORECASE,
         ),
-        _NUMBER,
+        "number",
     ),
 )
-_ASKS_WHO = re.compile(r"\W*who(?:m|se)?\b", re.IGNORECASE)
+_ASKS_AGE = re.compile(r"\bhow old\b", re.IGNORECASE)
+_ASKS_WHO = re.compile(r"\W*[Ww]ho(?:m|se)?\b")
+
+
+def kind_of_answer(question: str) -> Kind:
+    """Return what an English question asks for: a number, a time, or the name of a person; "" for anything else. Never
+    raises.
+    """
+    for asks, kind in _ASKS:
+        if asks.search(question):
+            return kind
+    return "name" if _ASKS_WHO.match(question) else ""
 
 
 def lacks_kind(sentence: str, question: str) -> bool:
     """Return whether an English question asks for a number, a time or a person, and a sentence has none that is not in
     the question. Never raises.
     """
-    for asks, kind in _ASKS:
-        if asks.search(question):
-            sentence = _DATES.sub("", sentence) if kind is _NUMBER else sentence
-            return set(map(str.casefold, kind.findall(sentence))) <= set(map(str.casefold, kind.findall(question)))
-    return _ASKS_WHO.match(question) is not None and not _names(sentence, question)
+    kind = kind_of_answer(question)
+    if kind == "name":
+        return not _names(sentence, question)
+    if not kind:
+        return False
+    figures = _TIME if kind == "time" else _NUMBER
+    if kind == "number" and not _ASKS_AGE.search(question):  # a date of birth says it, too
+        sentence = _DATES.sub("", sentence)
+    return set(map(str.casefold, figures.findall(sentence))) <= set(map(str.casefold, figures.findall(question)))
 
 
 def _names(sentence: str, question: str) -> bool:

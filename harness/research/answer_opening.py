@@ -73,5 +73,12 @@ def about_part(ranked: "Sequence[Evidence]", part: int) -> "list[Evidence]":
 def merit(found: "Evidence", wanted: Wording, weight: float) -> float:
     """Return the merit of an excerpt as the first one about its part of a question."""
     has_rarest = bool(wanted.rarest & found.stems)
-    helps = helpfulness(found.of_part, 1, has_rarest=has_rarest, of_chunk=found.of_chunk, agreement=found.agreement)
+    helps = helpfulness(
+        found.of_part,
+        1,
+        has_rarest=has_rarest,
+        of_chunk=found.of_chunk,
+        agreement=found.agreement,
+        lacks_kind=found.lacks_kind,
+    )
     return weight * helps + (1 - weight) * found.score

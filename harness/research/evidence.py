@@ -15,12 +15,14 @@ from msgspec.structs import replace
 
 from harness.cache import Cache
 from harness.core.agreement import agreement
+from harness.core.answer_kinds import lacks_kind
 from harness.core.disagreement import Said, disagreements
 from harness.core.foreign_text import foreign_language
-from harness.core.helpfulness import helpfulness
+from harness.core.helpfulness import after_earlier, helpfulness
 from harness.core.multilingual_vectors import knows
 from harness.core.question_language import question_language
 from harness.core.rank_fusion import select_diverse
+from harness.core.redundancy import share_said
 from harness.core.sites import host_of
 from harness.errors import ReaderError
 from harness.ports import Reader, Vectors
@@ -56,7 +58,8 @@ class Evidence(Struct, frozen=True):
     answers, by reader and vectors; `None` without a reader. `part` is the place of the sub-question that it is
     about, `of_part` (0..1) how likely it answers that one, `of_chunk` the similarity of its chunk, `agreement` that
     with other sites, `helps` (0..1) how likely it helps at its rank; `None` without a reader. `disagrees` is the
-    number of a disagreement if it is one of its statements, else 0.
+    number of a disagreement if it is one of its statements, else 0. `lacks_kind`: its part asks for a number, time or
+    name, and it has none.
     """
 
     sentences: tuple[str, ...]
@@ -75,6 +78,7 @@ class Evidence(Struct, frozen=True):
     of_chunk: float = 0.0
     agreement: float | None = None
     helps: float | None = None
+    lacks_kind: bool = False
 
 
 class Excerpt(Struct, frozen=True, array_like=True):
@@ -181,6 +185,7 @@ def find_evidence(
     title_similarity = dict(zip(titles, (vectors[: len(titles)] @ chunk_set.question_vector).tolist(), strict=True))
     whole = (chunk_set.question, chunk_set.question_vector)
     questions = [(part, vectors[len(titles) + place]) for place, part in enumerate(parts)] or [whole]
+    asked = [question for question, _ in questions]
     vectors, least = vectors[len(titles) + len(parts) :], math.inf
     missing = missing_terms(likely, chunk_set.question)
     answering, answered = Answering(None, parts_by_vectors(vectors, questions)), set(range(len(questions)))
@@ -192,19 +197,22 @@ def find_evidence(
             return []
         answered = {part for part, likeliest in answering.likeliest().items() if likeliest >= least} or answered
     ranked = sorted(
-        _excerpts(likely, vectors, chunk_set, title_similarity, missing, answering, writing),
+        _excerpts(likely, vectors, chunk_set, title_similarity, missing, answering, writing, asked),
         key=lambda evidence: -evidence.score,
     )
     ranked = _in_own_language(ranked, chunk_set.question, lambda each: _is_relevant(each, wanted, least))
     if reader is not None:
-        ranked = answers_first(ranked, [asked for asked, _ in questions], wanted, writing, reader)
+        ranked = answers_first(ranked, asked, wanted, writing, reader)
     ranked = [each for each in ranked if each.part in answered and _is_relevant(each, wanted, least)]
     chosen = _choose(ranked, wanted, writing, len(parts))
     if reader is not None:
         answers = dict(zip((each.text for each in likely), answering.of_each(), strict=True))
-        chosen = [replace(each, sentences=trimmed(each.sentences, answers, weights.trimmed_below)) for each in chosen]
+        chosen = [
+            replace(each, sentences=trimmed(each.sentences, answers, weights.trimmed_below, asked[each.part]))
+            for each in chosen
+        ]
     by_text = {each.text: vector for each, vector in zip(likely, vectors, strict=True)}
-    return [*without_repeats(chosen, by_text, weights.repeated), *_disagreeing(ranked, questions, least)]
+    return [*without_repeats(chosen, by_text, weights.repeated, asked), *_disagreeing(ranked, questions, least)]
 
 
 def _choose(ranked: Sequence[Evidence], wanted: Wording, writing: WritingSettings, parts: int) -> list[Evidence]:
@@ -224,16 +232,25 @@ def _choose(ranked: Sequence[Evidence], wanted: Wording, writing: WritingSetting
 
 
 def _helpful(chosen: Iterable[Evidence], wanted: Wording, least: float) -> Iterator[Evidence]:
-    """Yield the excerpts that were read and help at least so likely, and those that were not read."""
-    ranks = Counter[int]()
+    """Yield the excerpts that were read and help at least so likely, and those that were not read. What earlier ones
+    have said makes one help less, but leaves it out of no report: it has its own details.
+    """
+    ranks, said = Counter[int](), list[frozenset[str]]()
     for each in chosen:
         ranks[each.part] += 1
-        rank, has_rarest = ranks[each.part], bool(wanted.rarest & each.stems)
-        helps = helpfulness(each.of_part, rank, has_rarest=has_rarest, of_chunk=each.of_chunk, agreement=each.agreement)
+        helps = helpfulness(
+            each.of_part,
+            ranks[each.part],
+            has_rarest=bool(wanted.rarest & each.stems),
+            of_chunk=each.of_chunk,
+            agreement=each.agreement,
+            lacks_kind=each.lacks_kind,
+        )
         if each.relevance is None:
             yield each
         elif helps >= least:
-            yield replace(each, helps=round(helps, 4))
+            yield replace(each, helps=round(after_earlier(helps, share_said(each.stems, said)), 4))
+            said.append(each.stems)
 
 
 def _in_own_language(
@@ -283,6 +300,7 @@ def _excerpts(
     missing: Missing,
     answering: Answering,
     writing: WritingSettings,
+    questions: Sequence[str],
 ) -> Iterator[Evidence]:
     """Yield and score every run of neighbouring sentences of one chunk (see `runs_of`)."""
     weights = rules_of(writing.rules).weights
@@ -315,10 +333,11 @@ def _excerpts(
                     round(weights.first_sentence * each[run[0]] + (1 - weights.first_sentence) * each[likeliest], 4)
                     for each in (relevance, answering.of_part)
                 )
+            sentences, part = tuple(likely[i].text for i in run), answering.part[likeliest]
             yield Evidence(
-                tuple(likely[i].text for i in run), first.source, document, chunk, first.position,
-                round(min(1.0, max(0.0, similarity)), 4), round(score, 4), lacks, best, answering.part[likeliest], 0,
-                held, of_part, chunk_similarity * chunk_set.scale, agreeing[likeliest],
+                sentences, first.source, document, chunk, first.position, round(min(1.0, max(0.0, similarity)), 4),
+                round(score, 4), lacks, best, part, 0, held, of_part, chunk_similarity * chunk_set.scale,
+                agreeing[likeliest], lacks_kind=all(lacks_kind(text, questions[part]) for text in sentences),
             )  # fmt: skip
 
 

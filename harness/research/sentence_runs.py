@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from harness.core.answer_kinds import lacks_kind
 from harness.core.dangling import needs_previous, needs_time
 from harness.core.openings import is_announcement
 from harness.core.quotable import is_cut_off
@@ -42,14 +43,18 @@ def runs_of(likely: Sequence[Sentence], indices: Sequence[int], asked: frozenset
                 yield run
 
 
-def trimmed(sentences: Sequence[str], answering: Mapping[str, float], least: float) -> tuple[str, ...]:
-    """Return the sentences of an excerpt without those at its ends that hardly answer: less likely than `least` and
-    `SHARE_OF_BEST`. `answering` has the probability (0..1) of each, 0 where it was not read; such a sentence stays, and
-    so do an announcement with what it announces, the sentence that the next one needs, and one about the rest.
+def trimmed(sentences: Sequence[str], answering: Mapping[str, float], least: float, question: str) -> tuple[str, ...]:
+    """Return the sentences of an excerpt without those at its ends that hardly answer the question: less likely than
+    `least` and `SHARE_OF_BEST`, or without the number, time or name that it asks for, where another one has it.
+    `answering` has the probability (0..1) of each, 0 where it was not read; such a sentence stays, and so do an
+    announcement with what it announces, the sentence that the next one needs, and one about the rest.
     """
     kept = list(sentences)
     least = min(least, SHARE_OF_BEST * max(answering[each] for each in kept))
     hardly = {each for each in kept if 0 < answering[each] < least}
+    lacking = {each for each in kept if lacks_kind(each, question)}
+    if not hardly | lacking >= set(kept):
+        hardly |= lacking
     while kept[-1] in hardly and not (is_announcement(kept[-2]) or _REST.match(kept[-1])):
         kept.pop()
     while kept[0] in hardly and not needs_previous(kept[1]):

@@ -1,6 +1,7 @@
 """Context: anchors, widened by their neighbours within a budget."""
 
 from collections.abc import Sequence
+from itertools import count
 from typing import Any
 from zlib import crc32
 
@@ -392,7 +393,7 @@ def test_an_excerpt_goes_on_with_what_needs_its_end() -> None:
         return Evidence(sentences, GatheredSource("https://example.org/1", "", ()), document, 0, 0, 0.5, 0.5)
 
     def texts(*found: Evidence) -> list[tuple[str, ...]]:
-        return [each.sentences for each in without_repeats(found, vectors, 0.93)]
+        return [each.sentences for each in without_repeats(found, vectors, 0.93, ["What grows?"])]
 
     assert texts(excerpt(grows), excerpt(other), excerpt(grows, rest)) == [(grows, rest), (other,)]
     assert texts(excerpt(other, grows), excerpt(grows, rest)) == [(other, grows, rest)]
@@ -400,29 +401,50 @@ def test_an_excerpt_goes_on_with_what_needs_its_end() -> None:
     assert texts(excerpt(grows), excerpt(grows, other)) == [(grows,), (other,)]
 
 
+def test_what_is_said_in_other_words_is_left_out_with_what_needs_it() -> None:
+    """The figure of an answer, too, but only about the same part of the question."""
+    sons, same, more = "Odin had the sons Thor and Baldr.", "Thor and Baldr were born to him.", "Vali came later."
+    long, again, high = "The bridge is 812 m long.", "A bridge of 812 m and 14 arches.", "With 812 m it is 40 m high."
+    every = (sons, same, more, long, again, high, "This is in an old song.")
+    vectors = dict(zip(every, np.eye(7, dtype=np.float32), strict=True))
+
+    def texts(asked: Sequence[str], *found: tuple[int, tuple[str, ...]]) -> list[tuple[str, ...]]:
+        source = GatheredSource("https://example.org/1", "", ())
+        given = [Evidence(held, source, f"{at}", 0, 0, 0.5, 0.5, part=part) for at, (part, held) in enumerate(found)]
+        return [each.sentences for each in without_repeats(given, vectors, 0.93, asked)]
+
+    assert texts(["sons of Odin"], (0, (sons,)), (0, (same, more))) == [(sons,), (more,)]
+    assert texts(["sons of Odin"], (0, (sons,)), (0, (same, every[-1]))) == [(sons,)]
+    asked = ["How long is it?", "How high is it?"]
+    assert texts(asked, (0, (long,)), (0, (again,)), (1, (high,))) == [(long,), (high,)]
+
+
 def test_an_excerpt_of_a_lower_rank_has_to_be_likelier() -> None:
     """Ranks are those about the same part. Without the rarest word of the question it has to be likelier still, as it
-    has in a chunk unlike the question.
+    has in a chunk unlike the question, or without the number that is asked for. One with the words of an earlier one
+    helps less.
     """
     held = chunk_set(MemoryStore(), WordEmbedder())
     held.question = "backoff retries"
     (found, *_) = find_evidence([GatheredSource("https://example.org/1", "", (APPLES,))], held, WritingSettings())
-    with_it = replace(found, stems=held.wording.rarest, relevance=0.5, of_chunk=0.5)
-    without = replace(with_it, stems=frozenset())
+    number, rarest = count(), held.wording.rarest
+
+    def excerpt(of_part: float, part: int = 0, stems: frozenset[str] = rarest) -> Evidence:
+        own = frozenset(f"{next(number)}" for _ in range(9))
+        return replace(found, stems=stems | own, relevance=0.5, of_chunk=0.5, of_part=of_part, part=part)
 
     def kept(*given: Evidence, least: float = 0.4) -> list[float]:
         return [each.of_part for each in _helpful(given, held.wording, least)]
 
-    assert kept(*(replace(with_it, of_part=each) for each in (0.5, 0.5, 0.5, 0.9))) == [0.5, 0.5, 0.5, 0.9]
-    assert kept(*(replace(with_it, of_part=0.5) for _ in range(8))) == [0.5] * 3
-    assert kept(*(replace(with_it, of_part=0.5, part=part) for part in (0, 1, 0, 1, 0, 1, 0, 1))) == [0.5] * 6
-    assert kept(*(replace(without, of_part=each) for each in (0.3, 0.3))) == []
-    assert kept(replace(without, of_part=0.4)) == [0.4]
-    assert kept(replace(without, of_part=0.3, of_chunk=0.7)) == [0.3]
-    assert kept(replace(without, of_part=0.4, of_chunk=0.3)) == []
-    assert kept(replace(without, of_part=0.0, relevance=None), least=1.0) == [0.0]
-    two = (replace(with_it, of_part=0.5), replace(with_it, of_part=0.5, relevance=None))
-    assert [each.helps for each in _helpful(two, held.wording, 0.4)] == [0.7006, None]
+    assert kept(*map(excerpt, (0.5, 0.5, 0.5, 0.9))) == [0.5, 0.5, 0.5, 0.9]
+    assert kept(*(excerpt(0.5) for _ in range(8))) == [0.5] * 3
+    assert kept(*(excerpt(0.5, part) for part in (0, 1, 0, 1, 0, 1, 0, 1))) == [0.5] * 6
+    assert kept(*(excerpt(0.3, stems=frozenset()) for _ in range(2))) == []
+    assert kept(excerpt(0.4, stems=frozenset())) == [0.4]
+    same = excerpt(0.5)
+    one, again, other = _helpful([same, same, excerpt(0.5)], held.wording, 0.4)
+    assert (one.helps or 0) > (other.helps or 0) > (again.helps or 0)
+    assert kept(replace(same, lacks_kind=True)) == []
 
 
 def test_replaced_weights_choose_again() -> None:
@@ -540,7 +562,7 @@ def test_a_search_query_that_nothing_answers_is_read_as_a_question(question: str
 
 def test_a_passage_that_lacks_only_the_year_is_not_refused() -> None:
     """The nearest is shown, marked; a passage that lacks another number is refused."""
-    text = "The retries of clients are very many in this town."
+    text = "The retries of clients are seventy in this town."
     held, reader = chunk_set(MemoryStore(), WordEmbedder()), UnsureReader(least=0.5)
     lacks = []
     for number in ("2019", "1,234"):
@@ -614,7 +636,7 @@ def test_a_thing_that_no_source_is_about_makes_all_less_likely() -> None:
 
 def test_a_passage_without_the_year_of_the_question_is_marked() -> None:
     """And comes after one that has it."""
-    texts = ("The retries of clients in 2019 were many.", "The retries of clients in this town were very many.")
+    texts = ("The retries of clients in 2019 were many.", "The retries of many clients slow this old town down.")
     sources = [GatheredSource(f"https://example.org/{text[-5]}", "", (text,)) for text in texts]
     held = chunk_set(MemoryStore(), WordEmbedder())
     held.question = "how many retries of clients were there in 2019"
@@ -685,8 +707,8 @@ def test_each_part_of_a_question_has_an_excerpt() -> None:
     """Each that is answered; the reader reads the whole question, too; without parts, every excerpt is of the first."""
     reader = WordReader(least=0.01)
     texts = (
-        "The clients wait long, and all clients wait in turn.",
-        "The servers stop early, and all servers stop in turn.",
+        "The clients wait two days, and all clients wait in turn.",
+        "The servers stop in May, and all servers stop in turn.",
     )
     sources = [GatheredSource(f"https://example.org/{number}", "", (text,)) for number, text in enumerate(texts)]
     held = chunk_set(MemoryStore(), WordEmbedder())
@@ -699,8 +721,8 @@ def test_each_part_of_a_question_has_an_excerpt() -> None:
 def test_an_excerpt_about_a_part_is_kept_beyond_the_limit() -> None:
     """One excerpt is wanted; the other part has one all the same."""
     texts = (
-        "The clients wait long, and all clients wait in turn.",
-        "The servers stop early, and all servers stop in turn.",
+        "The clients wait two days, and all clients wait in turn.",
+        "The servers stop in May, and all servers stop in turn.",
     )
     sources = [GatheredSource(f"https://example.org/{number}", "", (text,)) for number, text in enumerate(texts)]
     held = chunk_set(MemoryStore(), WordEmbedder())

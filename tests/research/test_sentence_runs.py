@@ -74,12 +74,23 @@ REST = "All other clients were retried in time."
 )
 def test_sentences_that_hardly_answer_are_left_out_at_the_ends(answers: dict[str, float], kept: str) -> None:
     """If another one answers more than twice as likely."""
-    assert "".join(trimmed([*answers], answers, 0.15)) == kept
-    assert trimmed([*answers], answers, 0.0) == tuple(answers)
+    assert "".join(trimmed([*answers], answers, 0.15, "")) == kept
+    assert trimmed([*answers], answers, 0.0, "") == tuple(answers)
 
 
 def test_a_sentence_that_another_one_needs_is_not_left_out() -> None:
     """Not what an announcement announces, what a pronoun points back to, or what is said about the rest."""
     for answers in ({ANNOUNCED: 0.9, LED: 0.05}, {LED: 0.05, POINTS_BACK: 0.9}, {LED: 0.9, REST: 0.05}):
-        assert trimmed([*answers], answers, 0.15) == tuple(answers)
-    assert trimmed([LED, "Other than that, it rains."], {LED: 0.9, "Other than that, it rains.": 0.05}, 0.15) == (LED,)
+        assert trimmed([*answers], answers, 0.15, "") == tuple(answers)
+    other = "Other than that, it rains."
+    assert trimmed([LED, other], {LED: 0.9, other: 0.05}, 0.15, "") == (LED,)
+
+
+def test_sentences_without_the_number_that_is_asked_for_are_left_out_at_the_ends() -> None:
+    """If another one of the excerpt has it, and is no worse."""
+    sentences, asked = ("It has many towers.", "The bridge is 812 m long.", "It is red."), "How long is the bridge?"
+    answers = dict.fromkeys(sentences, 0.5)
+    assert trimmed(sentences, answers, 0.15, asked) == sentences[1:2]
+    assert trimmed(sentences, answers, 0.15, "Why was it built?") == sentences
+    assert trimmed(sentences[::2], answers, 0.15, asked) == sentences[::2]
+    assert trimmed(sentences, answers | {sentences[1]: 0.05}, 0.15, asked) == sentences

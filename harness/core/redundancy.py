@@ -1,0 +1,71 @@
+"""Redundancy of sentences in a report: what earlier ones have already said.
+
+A report is read from its beginning, so that what a sentence is worth depends on those before it (maximal marginal
+relevance, Carbonell and Goldstein 1998). What is new in a sentence shows best in its details: names, numbers and dates.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+
+from harness.core.answer_kinds import kind_of_answer
+from harness.core.equivalence.reading import NUMBER, read
+from harness.core.support import supports
+
+_MOST_WORDS = 0.7
+"""Least share (0..1) of the words of a sentence without details that an earlier one has."""
+_MOST_DAYS = 31
+_SHORT = 2
+"""Digits of numbers that different things have."""
+_FIGURED = frozenset({"number", "time"})
+"""Kinds of answers that are figures."""
+
+
+def adds_nothing(sentence: str, question: str, earlier: str) -> bool:
+    """Return whether an earlier sentence has all names, numbers and dates of a sentence that the question lacks; if
+    there are none, whether it has most of its words and supports it. Where all of them are figures, the question must
+    ask for one: the same figure may be of something else. Never raises.
+    """
+    details = {word.form for word in read(sentence).words if word.name or word.form.startswith(NUMBER)}
+    details -= _forms(question)
+    if not details:
+        return supports(sentence, earlier, context=question, shared=_MOST_WORDS).supported
+    if all(each.startswith(NUMBER) for each in details) and kind_of_answer(question) not in _FIGURED:
+        return False
+    return details <= _forms(earlier)
+
+
+def restates_figure(sentence: str, question: str, earlier: Sequence[str]) -> bool:
+    """Return whether the question asks for a number or a time, and a sentence gives one that `earlier` ones about it
+    have: a number of the first, which opens the answer (a single digit only if it has no other), a number of any with
+    its unit or of more than two digits; or nothing but dates of the first. Never raises.
+    """
+    kind = kind_of_answer(question)
+    if kind == "number" and earlier:
+        opening = _values(earlier[0]) - _values(question)
+        if any(len(value) > 1 or len(opening) == 1 for value in opening & _values(sentence)):
+            return True
+        quantities = frozenset(read(sentence).quantities) - frozenset(read(question).quantities)
+        shared = quantities.intersection(quantity for each in earlier for quantity in read(each).quantities)
+        return any(each.unit or len(each.value) > _SHORT for each in shared)
+    dates = _dates(sentence) - _dates(question)
+    return kind == "time" and bool(dates) and bool(earlier) and dates <= _dates(earlier[0])
+
+
+def share_said(stems: Collection[str], earlier: Iterable[Collection[str]]) -> float:
+    """Return the share (0..1) of the stems of a text that the most similar of the earlier texts has; 0 without any."""
+    return max((sum(stem in held for stem in stems) / max(1, len(stems)) for held in earlier), default=0.0)
+
+
+def _forms(text: str) -> set[str]:
+    return {word.form for word in read(text).words}
+
+
+def _values(text: str) -> set[str]:
+    return {quantity.value for quantity in read(text).quantities}
+
+
+def _dates(text: str) -> set[str]:
+    """Return the years, months and weekdays of a text, and, after or before a month, its days."""
+    dates = set(read(text).dates)
+    if any(map(str.isalpha, dates)):
+        dates |= {number for number in _values(text) if number.isdecimal() and int(number) <= _MOST_DAYS}
+    return dates
