@@ -152,7 +152,7 @@ def _shown(
     against = [
         (one, two)
         for one, two in combinations(once, 2)
-        if held[one].source != held[two].source and not _agree(values[one], values[two], exact=exact)
+        if held[one].source != held[two].source and not agree(values[one], values[two], exact=exact)
     ]
     if not against:
         return ()
@@ -280,7 +280,7 @@ def is_near(one: Decimal, two: Decimal) -> bool:
     return high <= FACTOR * low
 
 
-def _agree(one: Decimal, two: Decimal, *, exact: bool) -> bool:
+def agree(one: Decimal, two: Decimal, *, exact: bool = False) -> bool:
     """Return whether one figure is the other, or the other rounded to as many places as it has."""
     if one == two or exact:
         return one == two

@@ -5,9 +5,11 @@ relevance, Carbonell and Goldstein 1998). What is new in a sentence shows best i
 """
 
 from collections.abc import Collection, Iterable, Sequence
+from decimal import Decimal, InvalidOperation
 
 from harness.core.answer_kinds import kind_of_answer
-from harness.core.equivalence.reading import NUMBER, read
+from harness.core.disagreement import agree
+from harness.core.equivalence.reading import NUMBER, Quantity, read
 from harness.core.support import supports
 
 _MOST_WORDS = 0.7
@@ -36,16 +38,16 @@ def adds_nothing(sentence: str, question: str, earlier: str) -> bool:
 def restates_figure(sentence: str, question: str, earlier: Sequence[str]) -> bool:
     """Return whether the question asks for a number or a time, and a sentence gives one that `earlier` ones about it
     have: a number of the first, which opens the answer (a single digit only if it has no other), a number of any with
-    its unit or of more than two digits; or nothing but dates of the first. Never raises.
+    its unit or of more than two digits, rounded, too; or nothing but dates of the first. Never raises.
     """
     kind = kind_of_answer(question)
-    if kind == "number" and earlier:
-        opening = _values(earlier[0]) - _values(question)
-        if any(len(value) > 1 or len(opening) == 1 for value in opening & _values(sentence)):
+    if kind == "number":
+        given, *said = (_new_quantities(text, question) for text in (sentence, *earlier))
+        opening = {each.value for each in said[0]} if said else set()
+        if any(each.value in opening and (len(each.value) > 1 or len(opening) == 1) for each in given):
             return True
-        quantities = frozenset(read(sentence).quantities) - frozenset(read(question).quantities)
-        shared = quantities.intersection(quantity for each in earlier for quantity in read(each).quantities)
-        return any(each.unit or len(each.value) > _SHORT for each in shared)
+        telling = [each for each in given if each.unit or len(each.value) > _SHORT]
+        return any(_is_same(one, other) for one in telling for held in said for other in held)
     dates = _dates(sentence) - _dates(question)
     return kind == "time" and bool(dates) and bool(earlier) and dates <= _dates(earlier[0])
 
@@ -59,13 +61,26 @@ def _forms(text: str) -> set[str]:
     return {word.form for word in read(text).words}
 
 
-def _values(text: str) -> set[str]:
-    return {quantity.value for quantity in read(text).quantities}
+def _new_quantities(text: str, question: str) -> list[Quantity]:
+    """Return the quantities of a text whose numbers the question lacks."""
+    asked = {each.value for each in read(question).quantities}
+    return [each for each in read(text).quantities if each.value not in asked]
+
+
+def _is_same(one: Quantity, other: Quantity) -> bool:
+    """Return whether two quantities have one unit, and numbers of which one may be the other, rounded."""
+    if one.unit != other.unit:
+        return False
+    try:
+        return agree(Decimal(one.value), Decimal(other.value))
+    except InvalidOperation:  # a version
+        return one.value == other.value
 
 
 def _dates(text: str) -> set[str]:
     """Return the years, months and weekdays of a text, and, after or before a month, its days."""
     dates = set(read(text).dates)
     if any(map(str.isalpha, dates)):
-        dates |= {number for number in _values(text) if number.isdecimal() and int(number) <= _MOST_DAYS}
+        values = (each.value for each in read(text).quantities)
+        dates |= {value for value in values if value.isdecimal() and int(value) <= _MOST_DAYS}
     return dates

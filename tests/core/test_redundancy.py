@@ -65,10 +65,15 @@ def test_the_figure_of_an_answer_is_restated(question: str, answer: str, same: s
 
 
 def test_a_telling_figure_of_any_earlier_sentence_is_restated() -> None:
-    """One with a unit, or of more than two digits; the first one opens the answer."""
+    """One with a unit, or of more than two digits, rounded, too; the first one opens the answer."""
     question, earlier = "How long is the bridge?", ["It is 812 metres long.", "It is 798 m long, with 14 arches."]
     assert restates_figure("Length 798 m, opened in 1987.", question, earlier)
     assert not restates_figure("It has 14 lamps.", question, earlier)
+    assert restates_figure("It is 798.2 m long.", question, earlier)
+    assert not restates_figure("It is 799 m long.", question, earlier)
+    assert not restates_figure("It is 798 km away.", question, ["It is 812 m long.", "Its length is 798 m."])
+    assert restates_figure("About 56,000 live there.", "How many live there?", ["56,367 people live there."])
+    assert restates_figure("Release 3.4.1 is out.", "number of the release", ["It is 4.", "It is 3.4.1 now."])
     assert restates_figure("It has 14 arches.", "How many arches has it?", ["It has 14 arches."])
 
 
