@@ -10,6 +10,7 @@ from decimal import Decimal, InvalidOperation
 from harness.core.answer_kinds import kind_of_answer
 from harness.core.disagreement import agree
 from harness.core.equivalence.reading import NUMBER, Quantity, read
+from harness.core.foreign_text import is_english
 from harness.core.support import supports
 
 _MOST_WORDS = 0.7
@@ -24,22 +25,29 @@ _FIGURED = frozenset({"number", "time"})
 def adds_nothing(sentence: str, question: str, earlier: str) -> bool:
     """Return whether an earlier sentence has all names, numbers and dates of a sentence that the question lacks; if
     there are none, whether it has most of its words and supports it. Where all of them are figures, the question must
-    ask for one: the same figure may be of something else. Never raises.
+    ask for one: the same figure may be of something else. What contradicts the earlier one is new, and so is all that
+    is in another language than English, whose names and negations do not show. Never raises.
     """
+    if not (is_english(sentence) and is_english(earlier)):
+        return False
     details = {word.form for word in read(sentence).words if word.name or word.form.startswith(NUMBER)}
     details -= _forms(question)
-    if not details:
-        return supports(sentence, earlier, context=question, shared=_MOST_WORDS).supported
-    if all(each.startswith(NUMBER) for each in details) and kind_of_answer(question) not in _FIGURED:
+    if all(each.startswith(NUMBER) for each in details) and details and kind_of_answer(question) not in _FIGURED:
         return False
-    return details <= _forms(earlier)
+    if not details <= _forms(earlier):
+        return False
+    support = supports(sentence, earlier, context=question, shared=_MOST_WORDS)
+    return not support.contradicted if details else support.supported
 
 
 def restates_figure(sentence: str, question: str, earlier: Sequence[str]) -> bool:
     """Return whether the question asks for a number or a time, and a sentence gives one that `earlier` ones about it
     have: a number of the first, which opens the answer (a single digit only if it has no other), a number of any with
-    its unit or of more than two digits, rounded, too; or nothing but dates of the first. Never raises.
+    its unit or of more than two digits, rounded, too; or nothing but dates of the first. A negated sentence gives none.
+    Never raises.
     """
+    if read(sentence).negations:
+        return False
     kind = kind_of_answer(question)
     if kind == "number":
         given, *said = (_new_quantities(text, question) for text in (sentence, *earlier))

@@ -91,6 +91,14 @@ def test_the_most_similar_earlier_text_counts() -> None:
     assert share_said(set(), [{"a"}]) == 0
 
 
+def test_what_contradicts_an_earlier_sentence_is_no_repeat() -> None:
+    """Whatever details they share; and other languages have other negations."""
+    assert adds_nothing("Regin was his son.", "Who was Hreidmar?", "One son of his was Regin.")
+    assert not adds_nothing("Regin was not his son.", "Who was Hreidmar?", "One son of his was Regin.")
+    assert not adds_nothing("Regin war nicht sein Sohn, sondern ein Zwerg.", "Wer war er?", "Regin war sein Sohn.")
+    assert not restates_figure("It is not 812 m long.", "How long is the bridge?", ["It is 812 m long."])
+
+
 @given(st.text(max_size=60), st.text(max_size=60), st.text(max_size=60))
 def test_any_text_can_be_compared(sentence: str, question: str, earlier: str) -> None:
     """Nothing fails, and nothing is a repeat of an empty text."""
