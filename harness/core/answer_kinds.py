@@ -1,6 +1,7 @@
 """Kinds of answers: a question that asks how many, when or who is answered by a number, a time or a name."""
 
 import re
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from harness.core.calendar_words import DAY, MONTH
@@ -27,11 +28,14 @@ _DATES = re.compile(
 )
 """Dates, whose numbers answer no question for a number."""
 _MEASURE = (
-    rf"(?:(?:{MEASURES}|number|count|population|percentage|proportion|share|average|density|pressure|volume|rate|median"
-    r"|duration|salary|budget|revenue|gdp|c?id)s?)"
+    rf"(?:{MEASURES}|numbers?|count|population|percentage|proportion|share|average|density|pressure|volume|rate|median"
+    r"|duration|salary|budget|revenue|gdp)"
 )
+_MEASURED = rf"(?:{_MEASURE} (?:of|in|at|between|per|on|for|as)|distance (?:from|to))"
 _DATED = rf"(?: (?:(?:as of|in) )?(?:(?:{MONTH}) )?\d{{4}})?"
 _OTHER = r"(?!(?:who|what|which|why|how|when|where|does|do|did|can|is|are|list|explain|describe)\b)"
+_BEFORE = r"(?:(?!(?:the|an?|of|on|in|and|or|with|between|for|to|by) )[\w-]+ ){0,3}"
+"""Words before a measure: none that makes it a part of something else ("effect of temperature on …")."""
 _ASKS: tuple[tuple[re.Pattern[str], Kind], ...] = (
     (
         re.compile(r"\bhow (?:many|much|long|old|high|tall|far|deep|wide|big|large|fast|often|heavy)\b", re.IGNORECASE),
@@ -48,8 +52,8 @@ _ASKS: tuple[tuple[re.Pattern[str], Kind], ...] = (
     ),
     (
         re.compile(
-            rf"^(?:what (?:is|was|are|were) (?:the|an?) |the )?{_OTHER}(?:(?!the |an? )[\w-]+ ){{0,3}}{_MEASURE} "
-            rf"(?:of|in|at|between|from|to|per|on|for|as)\b|^(?=.*\d){_OTHER}(?!.*\?).*\b{_MEASURE}{_DATED}$",
+            rf"^(?:what (?:is|was|are|were) (?:the|an?) |the )?{_OTHER}{_BEFORE}{_MEASURED}\b"
+            rf"|^(?=.*\d){_OTHER}(?!.*\?).*\b{_MEASURE}{_DATED}$",
             re.IGNORECASE,
         ),
         "number",
@@ -69,6 +73,7 @@ def kind_of_answer(question: str) -> Kind:
     return "name" if _ASKS_WHO.match(question) else ""
 
 
+@lru_cache(maxsize=4_096)
 def lacks_kind(sentence: str, question: str) -> bool:
     """Return whether an English question asks for a number, a time or a person, and a sentence has none that is not in
     the question. Never raises.

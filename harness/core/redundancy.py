@@ -9,7 +9,7 @@ from decimal import Decimal, InvalidOperation
 
 from harness.core.answer_kinds import kind_of_answer
 from harness.core.disagreement import agree
-from harness.core.equivalence.reading import NUMBER, Quantity, read
+from harness.core.equivalence.reading import NUMBER, Quantity, Word, read
 from harness.core.foreign_text import is_english
 from harness.core.support import supports
 
@@ -23,28 +23,34 @@ _FIGURED = frozenset({"number", "time"})
 
 
 def adds_nothing(sentence: str, question: str, earlier: str) -> bool:
-    """Return whether an earlier sentence has all names, numbers and dates of a sentence that the question lacks; if
-    there are none, whether it has most of its words and supports it. Where all of them are figures, the question must
-    ask for one: the same figure may be of something else. What contradicts the earlier one is new, and so is all that
-    is in another language than English, whose names and negations do not show. Never raises.
+    """Return whether an earlier sentence says all that a sentence says: it has its names, numbers and dates, those of
+    the question aside, or, if there are none, most of its words, and supports it. Never raises.
+
+    If all of them are numbers or dates, the question must ask for one: the same number may be of something else. What
+    contradicts the earlier sentence is new. So is all that is not in English: names and negations of other languages
+    are not known.
     """
     if not (is_english(sentence) and is_english(earlier)):
         return False
-    details = {word.form for word in read(sentence).words if word.name or word.form.startswith(NUMBER)}
-    details -= _forms(question)
-    if all(each.startswith(NUMBER) for each in details) and details and kind_of_answer(question) not in _FIGURED:
+    words, said, asked = (read(text).words for text in (sentence, earlier, question))
+    details = {each.form for each in words if each.name or each.form.startswith(NUMBER)} - _forms(asked)
+    if details:
+        is_figure = all(each.startswith(NUMBER) for each in details)
+        if (is_figure and kind_of_answer(question) not in _FIGURED) or not details <= _forms(said):
+            return False
+        return not supports(sentence, earlier, context=question).contradicted
+    if share_said(_forms(words), [_forms(said)]) < _MOST_WORDS:  # for most pairs that is enough, and faster
         return False
-    if not details <= _forms(earlier):
-        return False
-    support = supports(sentence, earlier, context=question, shared=_MOST_WORDS)
-    return not support.contradicted if details else support.supported
+    return supports(sentence, earlier, context=question, shared=_MOST_WORDS).supported
 
 
 def restates_figure(sentence: str, question: str, earlier: Sequence[str]) -> bool:
-    """Return whether the question asks for a number or a time, and a sentence gives one that `earlier` ones about it
-    have: a number of the first, which opens the answer (a single digit only if it has no other), a number of any with
-    its unit or of more than two digits, rounded, too; or nothing but dates of the first. A negated sentence gives none.
-    Never raises.
+    """Return whether a question asks for a number or a time, and a sentence gives one that `earlier` sentences about it
+    have. Never raises.
+
+    A number counts if the first of them has it, which opens the answer (a single digit only if that has no other
+    number), or if any has it, perhaps rounded, with its unit or with more than two digits. Of dates, the sentence has
+    none that the first lacks. A negated sentence gives none.
     """
     if read(sentence).negations:
         return False
@@ -65,8 +71,8 @@ def share_said(stems: Collection[str], earlier: Iterable[Collection[str]]) -> fl
     return max((sum(stem in held for stem in stems) / max(1, len(stems)) for held in earlier), default=0.0)
 
 
-def _forms(text: str) -> set[str]:
-    return {word.form for word in read(text).words}
+def _forms(words: Iterable[Word]) -> set[str]:
+    return {word.form for word in words}
 
 
 def _new_quantities(text: str, question: str) -> list[Quantity]:

@@ -232,8 +232,8 @@ def _choose(ranked: Sequence[Evidence], wanted: Wording, writing: WritingSetting
 
 
 def _helpful(chosen: Iterable[Evidence], wanted: Wording, least: float) -> Iterator[Evidence]:
-    """Yield the excerpts that were read and help at least so likely, and those that were not read. What earlier ones
-    have said makes one help less, but leaves it out of no report: it has its own details.
+    """Yield the excerpts that were read and help at least so likely, and those that were not read. One with the words
+    of an earlier one helps less, but is not left out for that: the rest of it may be new.
     """
     ranks, said = Counter[int](), list[frozenset[str]]()
     for each in chosen:

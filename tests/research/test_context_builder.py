@@ -1,6 +1,7 @@
 """Context: anchors, widened by their neighbours within a budget."""
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import count
 from typing import Any
 from zlib import crc32
@@ -429,9 +430,9 @@ def test_an_excerpt_of_a_lower_rank_has_to_be_likelier() -> None:
     (found, *_) = find_evidence([GatheredSource("https://example.org/1", "", (APPLES,))], held, WritingSettings())
     number, rarest = count(), held.wording.rarest
 
-    def excerpt(of_part: float, part: int = 0, stems: frozenset[str] = rarest) -> Evidence:
+    def excerpt(of_part: float, part: int = 0, stems: frozenset[str] = rarest, of_chunk: float = 0.5) -> Evidence:
         own = frozenset(f"{next(number)}" for _ in range(9))
-        return replace(found, stems=stems | own, relevance=0.5, of_chunk=0.5, of_part=of_part, part=part)
+        return replace(found, stems=stems | own, relevance=0.5, of_chunk=of_chunk, of_part=of_part, part=part)
 
     def kept(*given: Evidence, least: float = 0.4) -> list[float]:
         return [each.of_part for each in _helpful(given, held.wording, least)]
@@ -439,8 +440,14 @@ def test_an_excerpt_of_a_lower_rank_has_to_be_likelier() -> None:
     assert kept(*map(excerpt, (0.5, 0.5, 0.5, 0.9))) == [0.5, 0.5, 0.5, 0.9]
     assert kept(*(excerpt(0.5) for _ in range(8))) == [0.5] * 3
     assert kept(*(excerpt(0.5, part) for part in (0, 1, 0, 1, 0, 1, 0, 1))) == [0.5] * 6
-    assert kept(*(excerpt(0.3, stems=frozenset()) for _ in range(2))) == []
-    assert kept(excerpt(0.4, stems=frozenset())) == [0.4]
+    without = partial(excerpt, stems=frozenset())
+    assert kept(*map(without, (0.3, 0.3))) == []
+    assert kept(without(0.4)) == [0.4]
+    assert kept(without(0.3, of_chunk=0.7)) == [0.3]
+    assert kept(without(0.4, of_chunk=0.3)) == []
+    assert kept(replace(without(0.0), relevance=None), least=1.0) == [0.0]
+    two = (excerpt(0.5), replace(excerpt(0.5), relevance=None))
+    assert [each.helps for each in _helpful(two, held.wording, 0.4)] == [0.7006, None]
     same = excerpt(0.5)
     one, again, other = _helpful([same, same, excerpt(0.5)], held.wording, 0.4)
     assert (one.helps or 0) > (other.helps or 0) > (again.helps or 0)
@@ -636,7 +643,7 @@ def test_a_thing_that_no_source_is_about_makes_all_less_likely() -> None:
 
 def test_a_passage_without_the_year_of_the_question_is_marked() -> None:
     """And comes after one that has it."""
-    texts = ("The retries of clients in 2019 were many.", "The retries of many clients slow this old town down.")
+    texts = ("The retries of clients in 2019 were many.", "The retries of clients in this town were very many.")
     sources = [GatheredSource(f"https://example.org/{text[-5]}", "", (text,)) for text in texts]
     held = chunk_set(MemoryStore(), WordEmbedder())
     held.question = "how many retries of clients were there in 2019"
@@ -721,8 +728,8 @@ def test_each_part_of_a_question_has_an_excerpt() -> None:
 def test_an_excerpt_about_a_part_is_kept_beyond_the_limit() -> None:
     """One excerpt is wanted; the other part has one all the same."""
     texts = (
-        "The clients wait two days, and all clients wait in turn.",
-        "The servers stop in May, and all servers stop in turn.",
+        "The clients wait long, and all clients wait in turn.",
+        "The servers stop early, and all servers stop in turn.",
     )
     sources = [GatheredSource(f"https://example.org/{number}", "", (text,)) for number, text in enumerate(texts)]
     held = chunk_set(MemoryStore(), WordEmbedder())
