@@ -1,10 +1,12 @@
 """A whole research with a language model: it plans and words, code checks; and what happens when it misbehaves."""
 
-import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from harness.models.remote.chat_completions import OpenAICompatible
+from harness.ports import Completion
 from tests.cli.program import Program
 from tests.models.conftest import serve_smollm
 from tests.models.endpoint import Endpoint, Reply, endless, refusing, said, saying
@@ -18,6 +20,8 @@ NOTE = (
 QUERIES = '{"queries":["retries exponential backoff waiting time"]}'
 JITTER = "Jitter spreads the attempts of many clients over time."
 WORDED = '## Recommendations\nThe waiting time doubles. [1: "doubles the waiting time after every failed retry"]\n'
+SHORT = "300"
+"""Tokens of an answer of the small model, which seldom ends by itself."""
 
 
 @pytest.fixture
@@ -151,8 +155,11 @@ def test_a_slow_model_is_waited_for_once(
 
 
 @pytest.mark.full
-def test_a_small_model_leads_a_whole_research(harness: Program, notes: str, smollm: str) -> None:
+def test_a_small_model_leads_a_whole_research(
+    harness: Program, notes: str, smollm: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It plans, writes and streams; quotations are checked, or excerpts are used. Repeated, it costs nothing."""
+    monkeypatch.setenv("HARNESS_MODEL_MAX_TOKENS", SHORT)
     how = ("-e", notes, "--model", "smollm2", "--model-url", smollm, "--max-rounds", "2", "--json")
     told = harness("research", QUESTION, *how).told
     assert told["report"]
@@ -163,14 +170,28 @@ def test_a_small_model_leads_a_whole_research(harness: Program, notes: str, smol
 
 
 @pytest.mark.full
-def test_a_small_model_that_is_killed_leaves_a_run_to_resume(harness: Program, notes: str) -> None:
-    """Killed after it planned: the error says so; with the model back, the run goes on."""
-    served = serve_smollm()
+def test_a_small_model_that_is_killed_leaves_a_run_to_resume(
+    harness: Program, notes: str, smollm: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed after its first answer: the error says so; with the model back, the run goes on."""
+    monkeypatch.setenv("HARNESS_MODEL_MAX_TOKENS", SHORT)
+    served, complete = serve_smollm(), OpenAICompatible.complete
+
+    def complete_and_die(model: OpenAICompatible, *prompt: Any, **more: Any) -> Completion:
+        try:
+            return complete(model, *prompt, **more)
+        finally:
+            served.kill()
+
     how = ("-e", notes, "--model", "smollm2", "--max-rounds", "1")
-    harness("research", QUESTION, *how, "--model-url", served.url)  # the plan is cached by now
-    harness("cache", "clear", "--kind", "completions", "--yes")
-    served.kill()
-    fallen_back = harness("research", QUESTION, *how, "--model-url", served.url)
+    with monkeypatch.context() as patched:
+        patched.setattr(OpenAICompatible, "complete", complete_and_die)
+        fallen_back = harness("research", QUESTION, *how, "--model-url", served.url)
     assert fallen_back.code == 0
     assert "these are excerpts" in fallen_back.out
-    assert json.loads(harness("runs", "--json").out)["items"]
+    assert "warning: the model is unavailable: " in fallen_back.err
+    [run] = harness("runs", "--json").told["items"]
+    assert f"--resume {run['id']}" in fallen_back.err
+    resumed = harness("research", "--resume", run["id"], "--model-url", smollm, "--json")
+    assert resumed.told["run"] == run["id"]
+    assert "the model is unavailable" not in resumed.err
