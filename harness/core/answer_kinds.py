@@ -1,4 +1,4 @@
-"""Kinds of answers: a question that asks how many, when or who is answered by a number, a time or a name."""
+"""Kinds of answers: how many, when, which version and who are answered by a number, a time, a version and a name."""
 
 import re
 from functools import lru_cache
@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 from harness.core.calendar_words import DAY, MONTH
 from harness.core.measures import MEASURES
 
-Kind: TypeAlias = Literal["number", "time", "name", ""]
+Kind: TypeAlias = Literal["number", "time", "version", "name", ""]
 
 _WORD = re.compile(r"[^\W\d_](?:[\w'’.-]*\w)?")
 _NUMBER = re.compile(
@@ -37,6 +37,7 @@ _OTHER = r"(?!(?:who|what|which|why|how|when|where|does|do|did|can|is|are|list|e
 _BEFORE = r"(?:(?!(?:the|an?|of|on|in|and|or|with|between|for|to|by) )[\w-]+ ){0,3}"
 """Words before a measure: none that makes it a part of something else ("effect of temperature on …")."""
 _ASKS: tuple[tuple[re.Pattern[str], Kind], ...] = (
+    (re.compile(r"\b(?:what|which)(?: [\w.+#-]+){0,3} versions?\b", re.IGNORECASE), "version"),
     (
         re.compile(r"\bhow (?:many|much|long|old|high|tall|far|deep|wide|big|large|fast|often|heavy)\b", re.IGNORECASE),
         "number",
@@ -64,8 +65,8 @@ _ASKS_WHO = re.compile(r"\W*[Ww]ho(?:m|se)?\b")
 
 
 def kind_of_answer(question: str) -> Kind:
-    """Return what an English question asks for: a number, a time, or the name of a person; "" for anything else. Never
-    raises.
+    """Return what an English question asks for: a number, a time, a version, or the name of a person; "" for anything
+    else. Never raises.
     """
     for asks, kind in _ASKS:
         if asks.search(question):
@@ -75,8 +76,8 @@ def kind_of_answer(question: str) -> Kind:
 
 @lru_cache(maxsize=4_096)
 def lacks_kind(sentence: str, question: str) -> bool:
-    """Return whether an English question asks for a number, a time or a person, and a sentence has none that is not in
-    the question. Never raises.
+    """Return whether an English question asks for a number, a time, a version or a person, and a sentence has none that
+    is not in the question. Never raises.
     """
     kind = kind_of_answer(question)
     if kind == "name":

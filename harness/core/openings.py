@@ -13,7 +13,7 @@ from harness.core.verbs import lacks_verb
 
 ASIDE, DEFINES, NAMED, CUT_OFF = 0.7, 1.3, 1.1, 0.95
 """Factors of the merit of a sentence that would open an answer: of one that adds to an answer, points back, has no
-verb, or lacks the number, time or name that is asked for, and of a definition or description that is not; of a
+verb, or lacks the number, time, version or name that is asked for, and of a definition or description that is not; of a
 definition, of steps, or of a sentence that says what a thing does, where that is asked for; of any sentence of a
 page whose title the question names; and of a sentence whose end is missing.
 """

@@ -31,9 +31,17 @@ ASKS = ("?", "？", "؟")
 """Signs that end a question."""
 _QUOTES, _AFTER_QUOTED = ('"', "“", "‘", "'"), "\"”’'."
 _QUESTION = re.compile(
-    r"\W*(?:what|who|whose|why|how|which|do|does|did|can|could|should|is|are|was|were)\b", re.IGNORECASE
+    r"\W*(?:what|who|whose|why|how|which|do|does|did|can|could|should|is|are|was|were)\b"
+    r"|\W*[\w ]{1,20}: (?:what|who|whose|why|how|which)\b"
+    r"|(?:in|of|on|at|for|from|during|according to)\b[^.?!]*, (?:what|who|whose|how (?:many|much|long|old))\b",
+    re.IGNORECASE,
 )
 """The beginning of a question; "when" and "where" begin clauses as well."""
+_NAMED_QUESTION = re.compile(
+    r"^\W*(?:(?:(?:level|sample|example|exam|quiz|test|task|user) )?(?:\d+ )?question(?: \d+)?|q\d{0,2}): ",
+    re.IGNORECASE,
+)
+"""A question that is called one, as in lists of tasks and of answers: its end may have another sign."""
 ITEM_MARK = r"(?:[-*•]|\d{1,2}[.)])"
 """The sign before an item of a list."""
 _LIST, _NEXT_ITEM = re.compile(rf": (?={ITEM_MARK} )"), re.compile(rf"(?:^| ){ITEM_MARK} ")
@@ -143,7 +151,17 @@ _ABOUT_BELIEFS = frozenset(
 )
 
 
-_USELESS = (_ADVERTISES, _ANNOUNCES, _TEASES, _DESCRIBES, _TITLES, _TO_WRITERS, _POINTS_ELSEWHERE, _REFERENCE)
+_USELESS = (
+    _ADVERTISES,
+    _ANNOUNCES,
+    _TEASES,
+    _DESCRIBES,
+    _TITLES,
+    _TO_WRITERS,
+    _POINTS_ELSEWHERE,
+    _REFERENCE,
+    _NAMED_QUESTION,
+)
 
 
 def is_cut_off(sentence: str) -> bool:

@@ -18,7 +18,7 @@ _MOST_WORDS = 0.7
 _MOST_DAYS = 31
 _SHORT = 2
 """Digits of numbers that different things have."""
-_FIGURED = frozenset({"number", "time"})
+_FIGURED = frozenset({"number", "time", "version"})
 """Kinds of answers that are figures."""
 
 
@@ -45,12 +45,12 @@ def adds_nothing(sentence: str, question: str, earlier: str) -> bool:
 
 
 def restates_figure(sentence: str, question: str, earlier: Sequence[str]) -> bool:
-    """Return whether a question asks for a number or a time, and a sentence gives one that `earlier` sentences about it
-    have. Never raises.
+    """Return whether a question asks for a number, a time or versions, and a sentence gives one that `earlier`
+    sentences about it have. Never raises.
 
     A number counts if the first of them has it, which opens the answer (a single digit only if that has no other
     number), or if any has it, perhaps rounded, with its unit or with more than two digits. Of dates, the sentence has
-    none that the first lacks. A negated sentence gives none.
+    none that the first lacks; of versions, none that all lack. A negated sentence gives none.
     """
     if read(sentence).negations:
         return False
@@ -62,6 +62,9 @@ def restates_figure(sentence: str, question: str, earlier: Sequence[str]) -> boo
             return True
         telling = [each for each in given if each.unit or len(each.value) > _SHORT]
         return any(_is_same(one, other) for one in telling for held in said for other in held)
+    if kind == "version":
+        versions = _versions(sentence) - _versions(question)
+        return bool(versions) and versions <= set[str]().union(*map(_versions, earlier))
     dates = _dates(sentence) - _dates(question)
     return kind == "time" and bool(dates) and bool(earlier) and dates <= _dates(earlier[0])
 
@@ -89,6 +92,12 @@ def _is_same(one: Quantity, other: Quantity) -> bool:
         return agree(Decimal(one.value), Decimal(other.value))
     except InvalidOperation:  # a version
         return one.value == other.value
+
+
+def _versions(text: str) -> set[str]:
+    """Return the numbers of a text that have several parts ("3.10"); all of them if none has."""
+    numbers = {each.value for each in read(text).quantities}
+    return {each for each in numbers if "." in each} or numbers
 
 
 def _dates(text: str) -> set[str]:

@@ -1,4 +1,4 @@
-"""Numbers, times and names that questions ask for."""
+"""Numbers, times, versions and names that questions ask for."""
 
 import pytest
 from hypothesis import given
@@ -31,6 +31,8 @@ from harness.core.openings import ASIDE, opening_factor
         ("distance from Bern to Basel", "Basel is 69 km away.", "Basel is on the Rhine."),
         ("Bern population July 2023", "Bern has 134,000 inhabitants.", "Bern is on the Aare."),
         ("Who designed the Halden Bridge?", "It was designed by Ingrid Solberg.", "The engineer of the Halden Bridge."),
+        ("Which Python versions does Kestrel support?", "It supports Python 3.11.", "It supports new ones."),
+        ("what version of Java does it need", "Java 17 or newer.", "A new Java."),
         ("who wrote faust", "Johann Goethe wrote it.", "Faust is a play."),
     ],
 )
@@ -56,6 +58,7 @@ def test_a_sentence_has_the_kind_of_answer_or_lacks_it(question: str, having: st
         "restaurant areas in San Francisco",
         "best area to live in Bern",
         "WHO report on measles",
+        "What is the difference between the two versions?",
         "get the length of a list in Python",
         "",
     ],

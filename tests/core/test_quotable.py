@@ -78,6 +78,8 @@ def test_a_whole_sentence(sentence: str) -> None:
         "You may wonder why copper roofs turn green.", "The answer is surprisingly simple and may delight you.",
         "Scroll down to find out what happens next.", "Thanks to 41 people who tested this recipe.",
         "Other units for the density of honey in the table:.", "This essay explores the monarchies of the south.",
+        "Question: The book of footnote 12 is also the source of two titles.",
+        "Level 1 Question: The count of patients is asked for, as listed there.", "Q3: The answer to this is a number.",
         "Games ; Nations, 46 ; Athletes, 2,883 ; Opened by the prince.",
         ">>> print the value of this expression.", "x = {a: 1, b: 2}[c] + (d * e) / (f - g) ** 2.",
     ],
@@ -95,6 +97,10 @@ def test_the_beginning_of_a_sentence_can_be_quoted_where_its_end_cannot_be_had(s
     assert not is_quotable(sentence)
     assert not is_quotable(f"The average woman is{sign}", cut_off=True)
     assert not is_quotable(f"Which woman of the country is the tallest of all in{sign}", cut_off=True)
+    assert not is_quotable(f"In a book of 2014 about women, what word was quoted from two authors{sign}", cut_off=True)
+    assert not is_quotable(f"Level 1: What was the count of women who took part in{sign}", cut_off=True)
+    assert is_quotable(f"In the north of the country, which is cold, women are taller than{sign}", cut_off=True)
+    assert is_quotable(f"The question: it was whether women of the country are taller{sign}", cut_off=True)
     assert not is_quotable(f"The tallest women of the country, and more{sign}", cut_off=True)
     assert not is_quotable(f"**The women of 2023:** - The average woman is 149.6 cm{sign}", cut_off=True)
     assert is_quotable(f"Die größten Frauen des Landes, und noch mehr davon{sign}", cut_off=True)

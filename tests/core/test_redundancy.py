@@ -77,6 +77,17 @@ def test_a_telling_figure_of_any_earlier_sentence_is_restated() -> None:
     assert restates_figure("It has 14 arches.", "How many arches has it?", ["It has 14 arches."])
 
 
+def test_versions_are_restated_if_earlier_sentences_have_them_all() -> None:
+    """Version 3.1 is not 3.10, and other numbers may be with them."""
+    question, earlier = "Which Python versions does Kestrel 3.2 support?", ["Python 3.11 and 3.12.", "Not Python 3.10."]
+    assert restates_figure("Kestrel 3.2 brings HTTP/3 and drops Python 3.10.", question, earlier)
+    assert restates_figure("Python 3.11 is supported.", question, earlier)
+    assert not restates_figure("Python 3.1 and 3.11 are.", question, earlier)
+    assert not restates_figure("Python 3.10 is not supported.", question, earlier[:1])
+    assert not restates_figure("Kestrel 3.2 is new.", question, earlier)
+    assert restates_figure("It needs Java 17.", "Which Java version does it need?", ["Java 17 or newer."])
+
+
 def test_a_figure_of_the_question_is_no_answer() -> None:
     """All answers to a question about 2020 have that number."""
     answer, sentence = "In 2020, 4,100 people in 13 towns worked there.", "Of the 13 towns, Bern has 90 people in 2020."
