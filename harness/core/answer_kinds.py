@@ -1,4 +1,6 @@
-"""Kinds of answers: how many, when, which version and who are answered by a number, a time, a version and a name."""
+"""Kinds of answers: how many, when, which version, in which order and who are answered by a number, a time, a version,
+words for an order, and a name.
+"""
 
 import re
 from functools import lru_cache
@@ -7,7 +9,7 @@ from typing import Literal, TypeAlias
 from harness.core.calendar_words import DAY, MONTH
 from harness.core.measures import MEASURES
 
-Kind: TypeAlias = Literal["number", "time", "version", "name", ""]
+Kind: TypeAlias = Literal["number", "time", "version", "order", "name", ""]
 
 _WORD = re.compile(r"[^\W\d_](?:[\w'’.-]*\w)?")
 _NUMBER = re.compile(
@@ -27,6 +29,13 @@ _DATES = re.compile(
     re.IGNORECASE,
 )
 """Dates, whose numbers answer no question for a number."""
+_ORDER = re.compile(
+    r"\b(?:first|second|third|last|finally|next|then|before|after|afterwards|until|once|begin\w*|start\w*|continu\w*|order\w*"
+    r"|sequence|turn|preced\w*|priority|follow(?:s|ed|ing)|left|right|top|bottom|reversed?|depth|breadth|alphabetical\w*"
+    r"|random\w*|ascending|descending|backwards|forwards|simultaneous\w*|(?:inner|outer)(?:most)?)\b",
+    re.IGNORECASE,
+)
+"""Words of an answer that says in which order things happen."""
 _MEASURE = (
     rf"(?:{MEASURES}|numbers?|count|population|percentage|proportion|share|average|density|pressure|volume|rate|median"
     r"|duration|salary|budget|revenue|gdp)"
@@ -38,6 +47,7 @@ _BEFORE = r"(?:(?!(?:the|an?|of|on|in|and|or|with|between|for|to|by) )[\w-]+ ){0
 """Words before a measure: none that makes it a part of something else ("effect of temperature on …")."""
 _ASKS: tuple[tuple[re.Pattern[str], Kind], ...] = (
     (re.compile(r"\b(?:what|which)(?: [\w.+#-]+){0,3} versions?\b", re.IGNORECASE), "version"),
+    (re.compile(r"\bin (?:what|which) (?:order|sequence)\b", re.IGNORECASE), "order"),
     (
         re.compile(r"\bhow (?:many|much|long|old|high|tall|far|deep|wide|big|large|fast|often|heavy)\b", re.IGNORECASE),
         "number",
@@ -65,8 +75,8 @@ _ASKS_WHO = re.compile(r"\W*[Ww]ho(?:m|se)?\b")
 
 
 def kind_of_answer(question: str) -> Kind:
-    """Return what an English question asks for: a number, a time, a version, or the name of a person; "" for anything
-    else. Never raises.
+    """Return what an English question asks for: a number, a time, a version, an order, or the name of a person; "" for
+    anything else. Never raises.
     """
     for asks, kind in _ASKS:
         if asks.search(question):
@@ -76,15 +86,15 @@ def kind_of_answer(question: str) -> Kind:
 
 @lru_cache(maxsize=4_096)
 def lacks_kind(sentence: str, question: str) -> bool:
-    """Return whether an English question asks for a number, a time, a version or a person, and a sentence has none that
-    is not in the question. Never raises.
+    """Return whether an English question asks for a number, a time, a version, an order or a person, and a sentence has
+    none that is not in the question. Never raises.
     """
     kind = kind_of_answer(question)
     if kind == "name":
         return not _names(sentence, question)
     if not kind:
         return False
-    figures = _TIME if kind == "time" else _NUMBER
+    figures = {"time": _TIME, "order": _ORDER}.get(kind, _NUMBER)
     if kind == "number" and not _ASKS_AGE.search(question):  # a date of birth says it, too
         sentence = _DATES.sub("", sentence)
     return set(map(str.casefold, figures.findall(sentence))) <= set(map(str.casefold, figures.findall(question)))

@@ -6,6 +6,7 @@ from harness.core.answer_kinds import lacks_kind
 from harness.core.dangling import names_earlier, needs_previous
 from harness.core.definitions import asks_other, asks_what, defines, says_what_it_does
 from harness.core.foreign_text import is_english
+from harness.core.other_cases import is_of_other_case
 from harness.core.quotable import is_cut_off, signature_of
 from harness.core.steps import asks_for_steps, gives_steps
 from harness.core.text import words
@@ -13,9 +14,9 @@ from harness.core.verbs import lacks_verb
 
 ASIDE, DEFINES, NAMED, CUT_OFF = 0.7, 1.3, 1.1, 0.95
 """Factors of the merit of a sentence that would open an answer: of one that adds to an answer, points back, has no
-verb, or lacks the number, time, version or name that is asked for, and of a definition or description that is not; of a
-definition, of steps, or of a sentence that says what a thing does, where that is asked for; of any sentence of a
-page whose title the question names; and of a sentence whose end is missing.
+verb, is about another case, or lacks the kind of answer that is asked for, and of a definition or description that is
+not; of a definition, of steps, or of a sentence that says what a thing does, where that is asked for; of any sentence
+of a page whose title the question names; and of a sentence whose end is missing.
 """
 MIN_NAMED = 2
 """Least words of such a title: a single one names too much."""
@@ -96,7 +97,7 @@ def opening_factor(sentence: str, question: str, title: str = "") -> float:
     adds = is_aside(sentence, question) or is_announcement(sentence) or describes_other(sentence, question)
     says_what = says_what_it_does(sentence, question)
     lacks = lacks_kind(sentence, question) or (not says_what and lacks_verb(sentence) and is_english(question))
-    if adds or lacks or needs_previous(sentence) or names_earlier(sentence):
+    if adds or lacks or is_of_other_case(sentence, question) or needs_previous(sentence) or names_earlier(sentence):
         return usual * ASIDE
     if says_what or (asks_for_steps(question) and gives_steps(sentence)):
         return usual * DEFINES

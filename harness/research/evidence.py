@@ -58,8 +58,8 @@ class Evidence(Struct, frozen=True):
     answers, by reader and vectors; `None` without a reader. `part` is the place of the sub-question that it is
     about, `of_part` (0..1) how likely it answers that one, `of_chunk` the similarity of its chunk, `agreement` that
     with other sites, `helps` (0..1) how likely it helps at its rank; `None` without a reader. `disagrees` is the
-    number of a disagreement if it is one of its statements, else 0. `lacks_kind`: its part asks for a number, time,
-    version or name, and it has none.
+    number of a disagreement if it is one of its statements, else 0. `lacks_kind`: its part asks for a kind of answer,
+    as a number, and it has none.
     """
 
     sentences: tuple[str, ...]

@@ -45,8 +45,8 @@ def runs_of(likely: Sequence[Sentence], indices: Sequence[int], asked: frozenset
 
 def trimmed(sentences: Sequence[str], answering: Mapping[str, float], least: float, question: str) -> tuple[str, ...]:
     """Return the sentences of an excerpt without those at its ends that hardly answer the question: less likely than
-    `least` and `SHARE_OF_BEST`, or without the number, time, version or name that it asks for, where another one has
-    it. `answering` has the probability (0..1) of each, 0 where it was not read; such a sentence stays, and so do an
+    `least` and `SHARE_OF_BEST`, or without the kind of answer that it asks for, as a number, where another one has it.
+    `answering` has the probability (0..1) of each, 0 where it was not read; such a sentence stays, and so do an
     announcement with what it announces, the sentence that the next one needs, and one about the rest.
     """
     kept = list(sentences)

@@ -1,4 +1,4 @@
-"""Numbers, times, versions and names that questions ask for."""
+"""Numbers, times, versions, orders and names that questions ask for."""
 
 import pytest
 from hypothesis import given
@@ -33,6 +33,9 @@ from harness.core.openings import ASIDE, opening_factor
         ("Who designed the Halden Bridge?", "It was designed by Ingrid Solberg.", "The engineer of the Halden Bridge."),
         ("Which Python versions does Kestrel support?", "It supports Python 3.11.", "It supports new ones."),
         ("what version of Java does it need", "Java 17 or newer.", "A new Java."),
+        ("In which order are defaults evaluated?", "They are read from left to right.", "They are values."),
+        ("In which order is it searched?", "The search continues with the class.", "The class has names."),
+        ("in what order should I read them", "Begin with the first one.", "Read them all."),
         ("who wrote faust", "Johann Goethe wrote it.", "Faust is a play."),
     ],
 )
