@@ -4,6 +4,7 @@ import re
 
 from harness.core.answer_kinds import kind_of_answer
 from harness.core.equivalence.reading import read
+from harness.core.foreign_text import is_english
 from harness.core.required_terms import is_of_time, lacking, names_year, required_terms
 
 _NEGATED = re.compile(
@@ -20,6 +21,8 @@ def is_of_other_case(sentence: str, question: str) -> bool:
     question is about; or the question is about a thing without something ("What is used if it has no __prepare__?"),
     the sentence about one that has it ("If it has a __prepare__, …"). Never raises.
     """
+    if not is_english(question):
+        return False
     return _is_of_other_time(sentence, question) or _has_what_is_negated(sentence, question)
 
 

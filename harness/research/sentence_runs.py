@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from harness.core.answer_kinds import lacks_kind
 from harness.core.dangling import needs_previous, needs_time
 from harness.core.openings import is_announcement
+from harness.core.other_cases import is_of_other_case
 from harness.core.quotable import is_cut_off
 from harness.core.text import stems
 from harness.research.quotable_sentences import Sentence
@@ -45,14 +46,15 @@ def runs_of(likely: Sequence[Sentence], indices: Sequence[int], asked: frozenset
 
 def trimmed(sentences: Sequence[str], answering: Mapping[str, float], least: float, question: str) -> tuple[str, ...]:
     """Return the sentences of an excerpt without those at its ends that hardly answer the question: less likely than
-    `least` and `SHARE_OF_BEST`, or without the kind of answer that it asks for, as a number, where another one has it.
-    `answering` has the probability (0..1) of each, 0 where it was not read; such a sentence stays, and so do an
-    announcement with what it announces, the sentence that the next one needs, and one about the rest.
+    `least` and `SHARE_OF_BEST`, or, where another one is neither, without the kind of answer that it asks for, as a
+    number, or about another case, as another year. `answering` has the probability (0..1) of each, 0 where it was not
+    read; such a sentence stays, and so do an announcement with what it announces, the sentence that the next one needs,
+    and one about the rest.
     """
     kept = list(sentences)
     least = min(least, SHARE_OF_BEST * max(answering[each] for each in kept))
     hardly = {each for each in kept if 0 < answering[each] < least}
-    lacking = {each for each in kept if lacks_kind(each, question)}
+    lacking = {each for each in kept if lacks_kind(each, question) or is_of_other_case(each, question)}
     if not hardly | lacking >= set(kept):
         hardly |= lacking
     while kept[-1] in hardly and not (is_announcement(kept[-2]) or _REST.match(kept[-1])):

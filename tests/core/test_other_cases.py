@@ -43,6 +43,7 @@ def test_another_case_is_told_from_that_of_the_question(question: str, other: st
         ("Why is there no ternary operator in Go?", "With a ternary operator, code is hard to read."),
         ("Why is it used without sudo?", "With sudo, files belong to root."),
         ("Is it no longer sold?", "It is sold with a longer chain."),
+        ("Wann wurde die Brücke eröffnet, die 2019 gebrannt hat?", "Sie wurde 1987 eröffnet."),
         ("How high is Mount Tarvos?", "It was measured in 2023."),
         ("", ""),
     ],

@@ -94,3 +94,11 @@ def test_sentences_without_the_number_that_is_asked_for_are_left_out_at_the_ends
     assert trimmed(sentences, answers, 0.15, "Why was it built?") == sentences
     assert trimmed(sentences[::2], answers, 0.15, asked) == sentences[::2]
     assert trimmed(sentences, answers | {sentences[1]: 0.05}, 0.15, asked) == sentences
+
+
+def test_sentences_about_another_time_are_left_out_at_the_ends() -> None:
+    """If another one of the excerpt is about that of the question."""
+    sentences = ("One album is of 1999.", "The next two are of 2005.", "The last one is of 2011.")
+    answers = dict.fromkeys(sentences, 0.5)
+    assert trimmed(sentences, answers, 0.15, "albums 2000-2009") == sentences[1:2]
+    assert trimmed(sentences[::2], answers, 0.15, "albums 2000-2009") == sentences[::2]
