@@ -1,6 +1,4 @@
-"""Kinds of answers: how many, when, which version, in which order and who are answered by a number, a time, a version,
-words for an order, and a name.
-"""
+"""Kinds of answers: a number for "how many", a time for "when", a version, an order, a name for "who"."""
 
 import re
 from functools import lru_cache
@@ -29,6 +27,8 @@ _DATES = re.compile(
     re.IGNORECASE,
 )
 """Dates, whose numbers answer no question for a number."""
+_RELEASE = re.compile(r"\d(?:[\d.]*\d)?|\b(?:all|any|every|both|none)\b", re.IGNORECASE)
+"""Versions: words for numbers count things, or name none ("the latest one")."""
 _ORDER = re.compile(
     r"\b(?:first|second|third|last|finally|next|then|before|after|afterwards|until|once|begin\w*|start\w*|continu\w*|order\w*"
     r"|sequence|turn|preced\w*|priority|follow(?:s|ed|ing)|left|right|top|bottom|reversed?|depth|breadth|alphabetical\w*"
@@ -46,7 +46,15 @@ _OTHER = r"(?!(?:who|what|which|why|how|when|where|does|do|did|can|is|are|list|e
 _BEFORE = r"(?:(?!(?:the|an?|of|on|in|and|or|with|between|for|to|by) )[\w-]+ ){0,3}"
 """Words before a measure: none that makes it a part of something else ("effect of temperature on …")."""
 _ASKS: tuple[tuple[re.Pattern[str], Kind], ...] = (
-    (re.compile(r"\b(?:what|which)(?: [\w.+#-]+){0,3} versions?\b", re.IGNORECASE), "version"),
+    (
+        re.compile(
+            r"\b(?:what|which)(?: (?!(?:is|are|was|were|will|would|do|does|did|can|could|should)\b)[\w.+#-]+)?"
+            r" versions?\b(?! control)|\bwhat (?:is|are) (?:the )?(?:latest|newest|current|oldest|minimum|first|last"
+            r"|new|stable|required|supported) (?:[\w.+#-]+ )?versions?\b",
+            re.IGNORECASE,
+        ),
+        "version",
+    ),
     (re.compile(r"\bin (?:what|which) (?:order|sequence)\b", re.IGNORECASE), "order"),
     (
         re.compile(r"\bhow (?:many|much|long|old|high|tall|far|deep|wide|big|large|fast|often|heavy)\b", re.IGNORECASE),
@@ -94,7 +102,7 @@ def lacks_kind(sentence: str, question: str) -> bool:
         return not _names(sentence, question)
     if not kind:
         return False
-    figures = {"time": _TIME, "order": _ORDER}.get(kind, _NUMBER)
+    figures = {"time": _TIME, "version": _RELEASE, "order": _ORDER}.get(kind, _NUMBER)
     if kind == "number" and not _ASKS_AGE.search(question):  # a date of birth says it, too
         sentence = _DATES.sub("", sentence)
     return set(map(str.casefold, figures.findall(sentence))) <= set(map(str.casefold, figures.findall(question)))

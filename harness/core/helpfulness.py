@@ -11,8 +11,9 @@ _OF_AGREEMENT, _MIDDLE_AGREEMENT = 1.0, 0.7
 _MIDDLE = 0.5
 """Similarity of a chunk that speaks neither for nor against its excerpts."""
 _LACKS_KIND = 3.0
-"""Lower log-odds of an excerpt that lacks the kind of answer that is asked for, as a number. Of the sentences of WikiQA
-(Yang et al. 2015) that answer such a question, 11 of 300 lack it, of the others 2,988 of 6,427: a difference of 3.1.
+"""Lower log-odds of an excerpt without the kind of answer that is asked for, such as a number. Of the sentences of
+WikiQA (Yang et al. 2015) that answer such a question, 11 of 300 lack it, of the others 2,988 of 6,427: a difference of
+3.1.
 """
 _OF_SAID, _LITTLE_SAID = 2.0, 0.4
 """Weight of the share of words that an earlier excerpt has, beyond a share that means nothing."""
@@ -37,7 +38,7 @@ def helpfulness(
     """Return how likely (0..1) an excerpt helps that answers with probability `answers` (0..1), has a rank (1 is the
     best), and is in a chunk with the cosine similarity `of_chunk` to the question. `agreement` is that of its best
     sentence with other sites, see `harness.core.agreement`; `None` where there are none. `lacks_kind`: the question
-    asks for a kind of answer, as a number, that it lacks.
+    asks for a kind of answer, such as a number, that it lacks.
 
     The form is that of a logistic regression on the labelled sentences of `benchmarks/helpful.py`. The weights are
     those, rounded, with which most of the sentences in reports help, and as many help as before (by cross-validation

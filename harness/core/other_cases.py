@@ -1,4 +1,4 @@
-"""Other cases: sentences about another time than a question, or about a thing with what the question negates."""
+"""Sentences about another case than a question: another year, or "with" where the question says "without"."""
 
 import re
 
@@ -17,8 +17,8 @@ _ASKS_WHY = re.compile(r"\bwhy\b|\b(?:is|are|was|were) there no\b", re.IGNORECAS
 
 
 def is_of_other_case(sentence: str, question: str) -> bool:
-    """Return whether a sentence is about another case than an English question: it has years, but none that the
-    question is about; or the question is about a thing without something ("What is used if it has no __prepare__?"),
+    """Return whether a sentence is about another case than an English question. Its years are all other ones than those
+    of the question. Or the question is about a thing without something ("What is used if it has no __prepare__?"), and
     the sentence about one that has it ("If it has a __prepare__, …"). Never raises.
     """
     if not is_english(question):

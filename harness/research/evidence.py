@@ -59,7 +59,7 @@ class Evidence(Struct, frozen=True):
     about, `of_part` (0..1) how likely it answers that one, `of_chunk` the similarity of its chunk, `agreement` that
     with other sites, `helps` (0..1) how likely it helps at its rank; `None` without a reader. `disagrees` is the
     number of a disagreement if it is one of its statements, else 0. `lacks_kind`: its part asks for a kind of answer,
-    as a number, and it has none.
+    such as a number, and it has none.
     """
 
     sentences: tuple[str, ...]

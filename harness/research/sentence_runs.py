@@ -46,10 +46,10 @@ def runs_of(likely: Sequence[Sentence], indices: Sequence[int], asked: frozenset
 
 def trimmed(sentences: Sequence[str], answering: Mapping[str, float], least: float, question: str) -> tuple[str, ...]:
     """Return the sentences of an excerpt without those at its ends that hardly answer the question: less likely than
-    `least` and `SHARE_OF_BEST`, or, where another one is neither, without the kind of answer that it asks for, as a
-    number, or about another case, as another year. `answering` has the probability (0..1) of each, 0 where it was not
-    read; such a sentence stays, and so do an announcement with what it announces, the sentence that the next one needs,
-    and one about the rest.
+    `least` and `SHARE_OF_BEST`, without the kind of answer that it asks for (such as a number), or about another case
+    (such as another year); the last two only next to a better sentence. `answering` has the probability (0..1) of each,
+    0 where it was not read; such a sentence stays, and so do an announcement with what it announces, the sentence that
+    the next one needs, and one about the rest.
     """
     kept = list(sentences)
     least = min(least, SHARE_OF_BEST * max(answering[each] for each in kept))
