@@ -242,24 +242,29 @@ class EmbeddingCache(CachePart):
             OfflineMiss: it may not be called.
             StoreError: the store cannot be read.
         """
-        computed: Mapping[str, EmbeddedText] = {}
-        failure: ModelError | None = None
-        if not self._policy.offline:
-            try:
-                computed = self._together(missing, embed) if self._policy.write else embed()
-            except ModelError as error:
-                failure = error
+        if self._policy.offline:
+            nothing: Mapping[str, EmbeddedText] = {}
+            return self._answers(missing, nothing.__getitem__)
+        try:
+            return self._together(missing, embed) if self._policy.write else self._answers(missing, embed().__getitem__)
+        except ModelError as error:
+            failure = error
 
-        def supply(key: str) -> EmbeddedText:
-            if failure is not None:
-                raise failure
-            return computed[key]
+        def fail(_: str) -> EmbeddedText:
+            raise failure
 
-        return {key: self._lookup.answer(each, partial(supply, key)) for key, each in missing.items()}
+        return self._answers(missing, fail)
 
     def _together(
         self, missing: Mapping[str, EmbeddingRequest], embed: Callable[[], Mapping[str, EmbeddedText]]
-    ) -> Mapping[str, EmbeddedText]:
+    ) -> dict[str, Answer[EmbeddedText]]:
+        mine: dict[str, Answer[EmbeddedText]] = {}
+
+        def call() -> Mapping[str, EmbeddedText]:
+            computed = embed()
+            mine.update(self._answers(missing, computed.__getitem__))  # calls after this flight find the rows
+            return computed
+
         def stored_meanwhile() -> Mapping[str, EmbeddedText] | None:
             if not self._policy.read:
                 return None
@@ -269,8 +274,13 @@ class EmbeddingCache(CachePart):
 
         name = f"{self._context.tenant} embeddings {digest_of(sorted(missing))}"
         computed: Mapping[str, EmbeddedText]
-        computed, _ = self._context.flights.run(name, stored_meanwhile, embed)
-        return computed
+        computed, _ = self._context.flights.run(name, stored_meanwhile, call)
+        return mine or self._answers(missing, computed.__getitem__)
+
+    def _answers(
+        self, missing: Mapping[str, EmbeddingRequest], vector_of: Callable[[str], EmbeddedText]
+    ) -> dict[str, Answer[EmbeddedText]]:
+        return {key: self._lookup.answer(each, partial(vector_of, key)) for key, each in missing.items()}
 
 
 def _is_outage(error: Exception) -> bool:

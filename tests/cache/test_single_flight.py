@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from harness.cache import Cache, Policy
+from harness.cache.model_calls import EmbeddedText, ForwardedRequest
 from harness.cache.single_flight import SingleFlight
 from harness.core.entries import Hit, Miss
 from harness.errors import EngineUnavailable, RateLimited, SearchError
@@ -311,3 +312,32 @@ def test_no_locks_are_left_behind(path: Path) -> None:
     """The files of released locks are deleted."""
     replies(ask(path, 3, 0.1, "results"))
     assert list(path.with_name(f"{path.name}.turns").iterdir()) == []
+
+
+def test_vectors_are_stored_before_another_may_compute_them(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thread that looked them up before they were stored, and computes once the flight has ended, finds them."""
+    cache, calls = Cache(store), []
+    rows = cache.embeddings.requests(ForwardedRequest("local", {"model": "small"}), ["a", "bb"])
+    missing = {each.key: each for each in rows}
+
+    def embed() -> dict[str, EmbeddedText]:
+        calls.append("call")
+        return {key: EmbeddedText([1.0], "small", 1) for key in missing}
+
+    late: list[Any] = []
+    run = SingleFlight.run
+
+    def run_and_ask_again(flights: SingleFlight[Any], name: str, find: Any, compute: Any) -> tuple[Any, bool]:
+        outcome = run(flights, name, find, compute)
+        if " embeddings " in name and not late:
+            late.append(None)
+            late.append(cache.embeddings.compute(missing, embed))
+        return outcome
+
+    monkeypatch.setattr(SingleFlight, "run", run_and_ask_again)
+    first = cache.embeddings.compute(missing, embed)
+    assert calls == ["call"]
+    assert {each.how for each in first.values()} == {"live"}
+    assert {each.how for each in late[1].values()} == {"exact"}
