@@ -15,9 +15,12 @@ MAX_NAMED = 3
 """Hosts or engines that are named."""
 
 
-def limits_of(plan: Plan, gathered: Gathered, evidence: Sequence[Evidence], report: Report) -> Iterator[str]:
-    """Yield the limits of a report: terms and sub-questions that nothing answers, what failed, what was seen only as
-    an excerpt, how old the sources are, and what earlier questions read. The same research has the same limits.
+def limits_of(
+    plan: Plan, gathered: Gathered, evidence: Sequence[Evidence], report: Report, least: float
+) -> Iterator[str]:
+    """Yield the limits of a report: terms and sub-questions that nothing answers, or nothing that helps at least so
+    likely (0..1), what failed, what was seen only as an excerpt, how old the sources are, and what earlier questions
+    read. The same research has the same limits.
     """
     language = report.language
     if terms := _lacking_terms(report):
@@ -25,6 +28,8 @@ def limits_of(plan: Plan, gathered: Gathered, evidence: Sequence[Evidence], repo
     for place, part in enumerate(plan.parts):
         if all(found.part != place for found in evidence):
             yield message(language, "Nothing was found that answers: {question}", question=shorten(part, 200))
+        elif _is_unclear(evidence, least, place):
+            yield message(language, "No source clearly answers: {question}", question=shorten(part, 200))
     if gathered.stop_reason.startswith("limit of") and gathered.stop_reason != "limit of rounds":
         reason = chosen(language, gathered.stop_reason)
         yield message(language, "The search ended early: {reason}.", reason=reason)
@@ -34,17 +39,25 @@ def limits_of(plan: Plan, gathered: Gathered, evidence: Sequence[Evidence], repo
     yield from _of_sources(report.sources, language)
 
 
-def remark_of(report: Report) -> str:
-    """Return a remark for a report of which no quotation mentions a year, version or number of the question, "" for any
-    other.
+def remark_of(report: Report, evidence: Sequence[Evidence], least: float) -> str:
+    """Return a remark for a report of which no quotation mentions a year, version or number of the question, or one of
+    excerpts of which none helps at least so likely (0..1); "" for any other.
     """
-    if not (terms := _lacking_terms(report)):
+    if terms := _lacking_terms(report):
+        return message(
+            report.language,
+            "nothing that was found answers exactly: each passage does not mention {terms}; these are the nearest",
+            terms=terms,
+        )
+    if report.writer or not _is_unclear(evidence, least):
         return ""
-    return message(
-        report.language,
-        "nothing that was found answers exactly: each passage does not mention {terms}; these are the nearest",
-        terms=terms,
-    )
+    return message(report.language, "no source clearly answers the question; these passages are the nearest")
+
+
+def _is_unclear(evidence: Sequence[Evidence], least: float, part: int | None = None) -> bool:
+    """Return whether the reader finds that each excerpt, perhaps only of one part, helps less likely than `least`."""
+    helping = [found.helps for found in evidence if not found.disagrees and part in {None, found.part}]
+    return bool(helping) and all(helps is not None and helps < least for helps in helping)
 
 
 def _lacking_terms(report: Report) -> str:

@@ -155,9 +155,14 @@ class Researcher:
         )
         report, shown = self._written(plan, evidence, chunk_set, cache) if evidence else (None, ())
         if report:
-            limits, remark = tuple(limits_of(plan, gathered, evidence, report)), report.remark or remark_of(report)
-            headings = dict(rules_of(writing.rules).headings)
-            report = replace(report.with_pages(gathered.sources), limits=limits, remark=remark, headings=headings)
+            rules = rules_of(writing.rules)
+            least = rules.weights.further_below
+            report = replace(
+                report.with_pages(gathered.sources),
+                limits=tuple(limits_of(plan, gathered, evidence, report, least)),
+                remark=report.remark or remark_of(report, evidence, least),
+                headings=dict(rules.headings),
+            )
         if report and found.now and self._reuses_solved:  # a stopped run's gathering may be old by now
             self._solved(cache).admit(plan, gathered, evidence, report, ttl=ttl)
         if found.now and "live" in gathered.answered_by:

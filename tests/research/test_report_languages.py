@@ -135,14 +135,16 @@ def test_limits_and_remarks_are_translated() -> None:
     made = report(GERMAN, cited("A.", lacks=("2023",)), sources=[CitedSource(1, "T", URL, date="2020")])
     searches = (Search("brot", "ddgs", "failed", 0), Search("brot", "brave", "failed", 0))
     gathered = Gathered((), (Round(searches, (), 1.0, 0.5),), "limit of time")
-    assert tuple(limits_of(make_plan(GERMAN), gathered, [], made)) == (
+    assert tuple(limits_of(make_plan(GERMAN), gathered, [], made, 0.5)) == (
         "Keine zitierte Stelle beantwortet die Frage: Nirgends erwähnt wird 2023.",
         "Die Suche endete vorzeitig: Zeitgrenze erreicht.",
         "2 Suchen sind fehlgeschlagen: ddgs, brave.",
         "1 von 1 zitierten Quellen lag nur als Auszug in Suchergebnissen vor und wurde nicht ganz gelesen.",
         "Die Quellen stammen aus: 2020.",
     )
-    assert remark_of(made).startswith("keine gefundene Stelle beantwortet die Frage genau: nirgends erwähnt wird 2023")
+    assert remark_of(made, [], 0.5).startswith(
+        "keine gefundene Stelle beantwortet die Frage genau: nirgends erwähnt wird 2023"
+    )
 
 
 def test_a_figure_is_captioned_in_the_language_and_its_digits_are_separated_so() -> None:

@@ -12,11 +12,12 @@ from harness.research.gathering import Gathered, GatheredSource, Round, Search, 
 from harness.research.page_reading import PageReading
 from harness.research.planner import make_plan
 from harness.research.report import Citation, CitedSource, Report
-from harness.research.report_limits import MAX_NAMED, limits_of
+from harness.research.report_limits import MAX_NAMED, limits_of, remark_of
 
 PROPERTY = settings(deadline=None)
 QUESTION = "What is rye bread?"
 TWO = "What is rye bread, and how is wheat bread made?"
+LEAST = 0.5
 READ_AT = 1_763_000_000.0  # 2025-11-13
 
 
@@ -31,10 +32,10 @@ def source(number: int = 1, **about: Any) -> CitedSource:
     return CitedSource(number, "On bread", url, **{"read": True, **about})
 
 
-def evidence(part: int, disagrees: int = 0) -> Evidence:
+def evidence(part: int, disagrees: int = 0, helps: float | None = 0.9) -> Evidence:
     """Return an excerpt about a sub-question."""
     held = GatheredSource("https://example.org/1", "On bread", ("Bread is baked",))
-    return Evidence(("Bread is baked",), held, "d", 0, 0, 0.5, 0.5, part=part, disagrees=disagrees)
+    return Evidence(("Bread is baked",), held, "d", 0, 0, 0.5, 0.5, part=part, disagrees=disagrees, helps=helps)
 
 
 def search(how: Any, engine: str = "one") -> Search:
@@ -59,7 +60,8 @@ def limits(
 ) -> tuple[str, ...]:
     """Return the limits of a report."""
     gathered = Gathered((), (Round(tuple(searches), tuple(pages), 1.0, 0.5),), stop)
-    return tuple(limits_of(make_plan(question), gathered, found, Report(question, tuple(citations), tuple(sources))))
+    report = Report(question, tuple(citations), tuple(sources))
+    return tuple(limits_of(make_plan(question), gathered, found, report, LEAST))
 
 
 def test_a_report_of_read_sources_has_no_limits() -> None:
@@ -93,6 +95,33 @@ def test_a_sub_question_without_evidence_is_named() -> None:
     assert limits(TWO, found=[]) == ("Nothing was found that answers: What is rye bread?", second)
     assert limits(TWO, found=[evidence(0), evidence(1, disagrees=1)]) == ()
     assert limits(QUESTION, found=[]) == ()
+
+
+def test_a_sub_question_that_no_excerpt_clearly_answers_is_named() -> None:
+    """One likely excerpt is enough, and so is one that was not read; a statement that disagrees is none."""
+    unclear = "No source clearly answers: How is wheat bread made?"
+    assert limits(TWO, found=[evidence(0), evidence(1, helps=0.3)]) == (unclear,)
+    assert limits(TWO, found=[evidence(0), evidence(1, helps=0.3), evidence(1, 1)]) == (unclear,)
+    assert limits(TWO, found=[evidence(0), evidence(1, helps=0.3), evidence(1, helps=LEAST)]) == ()
+    assert limits(TWO, found=[evidence(0), evidence(1, helps=0.3), evidence(1, helps=None)]) == ()
+
+
+@pytest.mark.parametrize(
+    ("found", "about", "said"),
+    [
+        ([evidence(0, helps=0.4), evidence(0, helps=0.2)], {}, "no source clearly answers the question"),
+        ([evidence(0, helps=0.4), evidence(1, helps=0.6)], {}, ""),
+        ([evidence(0, helps=None)], {}, ""),
+        ([evidence(0, helps=0.4)], {"writer": "small"}, ""),
+        ([evidence(0, helps=0.4)], {"citations": (quoted("2023"),)}, "nothing that was found answers exactly"),
+        ([], {}, ""),
+    ],
+)
+def test_a_report_of_excerpts_that_hardly_help_says_so(found: list[Evidence], about: dict[str, Any], said: str) -> None:
+    """Unless it names a term that they lack, or a model wrote it, whose sentences are checked."""
+    remark = remark_of(Report(QUESTION, **{"citations": (), "sources": (), **about}), found, LEAST)
+    assert remark.startswith(said)
+    assert bool(remark) == bool(said)
 
 
 def test_a_long_sub_question_is_cut() -> None:
