@@ -1,16 +1,18 @@
 """Disagreement between sources: figures and dates that differ, and statements that say the opposite."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import ROUND_HALF_DOWN, ROUND_HALF_UP, Decimal, InvalidOperation
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, permutations
 
 from msgspec import Struct
 
 from harness.core.equivalence.reading import Reading, read
 from harness.core.measures import MEASURES
 from harness.core.required_terms import lacking_names, lacking_words, required_names, rival_terms
+from harness.core.sites import host_of
 from harness.core.support import supports
 from harness.core.text import stems
 
@@ -24,6 +26,8 @@ SHARED_BUT_OPPOSITES = 0.5
 """Least share where one word is the opposite of another."""
 FACTOR = 2
 """Figures that differ by more than this are of different things."""
+MAJORITY = 2
+"""Least number of sites by which one figure outvotes another."""
 ROUNDED = 1_000
 """Zeros at the end of smaller figures are not taken for rounding."""
 
@@ -133,6 +137,26 @@ def figures_for(question: str, said: Sequence[Said]) -> dict[str, dict[int, Deci
             for unit, value in _figures(question, asked, found):
                 by_unit.setdefault(unit, {})[place] = value
     return by_unit
+
+
+def outvoted(question: str, said: Sequence[Said]) -> frozenset[str]:
+    """Return the texts of the statements whose figure (or year) at least `MAJORITY` fewer sites give than another one,
+    sites that give both aside. Never raises.
+
+    What many pages say is more often right than what one says (Dumais et al. 2002).
+    """
+    held, texts = said[:MOST], set[str]()
+    for unit, values in figures_for(question, held).items():
+        for place, value in values.items():
+            sites = defaultdict[Decimal, set[str]](set)
+            for one, other in permutations(comparable(question, unit, place, held, values), 2):
+                sites[values[one]].add(host_of(held[one].source))
+                if agree(values[one], values[other], exact=unit == "year"):
+                    sites[values[one]].add(host_of(held[other].source))
+            own = sites[value]
+            if any(len(found - own) - len(own - found) >= MAJORITY for found in sites.values()):
+                texts.add(held[place].text)
+    return frozenset(texts)
 
 
 def _of_figures(question: str, held: Sequence[Said]) -> tuple[int, ...]:

@@ -1,13 +1,13 @@
 """Choice of the excerpt that opens an answer: by merit, by the form of its first sentence, and by a second reading."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from harness.core.foreign_text import is_english
 from harness.core.helpfulness import helpfulness, mean_odds
-from harness.core.openings import opening_factor
+from harness.core.openings import ASIDE, opening_factor
 from harness.core.steps import steps_of
 from harness.ports import Reader
 from harness.research.relevance import Wording
@@ -22,18 +22,30 @@ OPENINGS = 5
 
 
 def answers_first(
-    ranked: "Sequence[Evidence]", questions: Sequence[str], wanted: Wording, writing: WritingSettings, reader: Reader
+    ranked: "Sequence[Evidence]",
+    questions: Sequence[str],
+    wanted: Wording,
+    writing: WritingSettings,
+    reader: Reader,
+    outvoted: Collection[str] = (),
 ) -> "list[Evidence]":
-    """Return ranked excerpts with the best opening of the answer to each question first. The rest may be about all that
-    belongs to it.
+    """Return ranked excerpts with the best opening of the answer to each question first, rather none of the sentences
+    that others have `outvoted`. The rest may be about all that belongs to it.
     """
     by_part = (about_part(ranked, part) for part in range(len(questions)))
-    firsts = [_opening(about, questions[about[0].part], wanted, writing, reader) for about in by_part if about]
+    firsts = [
+        _opening(about, questions[about[0].part], wanted, writing, reader, outvoted) for about in by_part if about
+    ]
     return [*firsts, *(each for each in ranked if not any(each is first for first in firsts))]
 
 
 def _opening(
-    about: "Sequence[Evidence]", question: str, wanted: Wording, writing: WritingSettings, reader: Reader
+    about: "Sequence[Evidence]",
+    question: str,
+    wanted: Wording,
+    writing: WritingSettings,
+    reader: Reader,
+    outvoted: Collection[str],
 ) -> "Evidence":
     """Return the excerpt that opens the answer to a question best: one that lacks nothing of the question, if any is
     likely to answer. The first sentences of the best ones are read a second time, without title and heading,
@@ -45,7 +57,10 @@ def _opening(
         about = whole
     for each in sorted(about, key=lambda each: -merit(each, wanted, writing.reading_weight)):
         best.setdefault(each.sentences[0], each)
-    factors = {text: opening_factor(text, question, each.source.title) for text, each in best.items()}
+    factors = {
+        text: opening_factor(text, question, each.source.title) * (ASIDE if text in outvoted else 1.0)
+        for text, each in best.items()
+    }
 
     def of_opening(found: "Evidence") -> float:
         return factors[found.sentences[0]] * merit(found, wanted, writing.reading_weight)

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from harness.cache import Cache
 from harness.core.agreement import agreement
 from harness.core.answer_kinds import lacks_kind
-from harness.core.disagreement import Said, disagreements
+from harness.core.disagreement import Said, disagreements, outvoted
 from harness.core.foreign_text import foreign_language
 from harness.core.helpfulness import after_earlier, helpfulness
 from harness.core.multilingual_vectors import knows
@@ -201,8 +201,10 @@ def find_evidence(
         key=lambda evidence: -evidence.score,
     )
     ranked = _in_own_language(ranked, chunk_set.question, lambda each: _is_relevant(each, wanted, least))
+    said = [_said(ranked, part, least) for part in range(len(questions))]
     if reader is not None:
-        ranked = answers_first(ranked, asked, wanted, writing, reader)
+        against = frozenset[str]().union(*map(_outvoted, asked, said))
+        ranked = answers_first(ranked, asked, wanted, writing, reader, against)
     ranked = [each for each in ranked if each.part in answered and _is_relevant(each, wanted, least)]
     chosen = _choose(ranked, wanted, writing, len(parts))
     if reader is not None:
@@ -212,7 +214,7 @@ def find_evidence(
             for each in chosen
         ]
     by_text = {each.text: vector for each, vector in zip(likely, vectors, strict=True)}
-    return [*without_repeats(chosen, by_text, weights.repeated, asked), *_disagreeing(ranked, questions, least)]
+    return [*without_repeats(chosen, by_text, weights.repeated, asked), *_disagreeing(asked, said)]
 
 
 def _choose(ranked: Sequence[Evidence], wanted: Wording, writing: WritingSettings, parts: int) -> list[Evidence]:
@@ -268,19 +270,28 @@ def _in_own_language(
     return [each for each in ranked if not (each.source.language and each.part in answered)]
 
 
-def _disagreeing(
-    ranked: Sequence[Evidence], questions: Sequence[tuple[str, Vectors]], least: float
-) -> Iterator[Evidence]:
-    """Yield the statements of sources that disagree, disagreement after disagreement."""
+def _said(ranked: Sequence[Evidence], part: int, least: float) -> list[Evidence]:
+    """Return the excerpts of one sentence that answer a part of the question, the likeliest first."""
+    single = [each for each in about_part(ranked, part) if len(each.sentences) == 1]
+    answers = [each for each in single if (each.relevance or 0.0) >= least or each.similarity >= MIN_SIMILARITY]
+    return sorted(answers, key=lambda each: (-(each.relevance or 0.0), -each.similarity))
+
+
+def _outvoted(question: str, answers: Sequence[Evidence]) -> frozenset[str]:
+    return outvoted(question, list(map(_statement, answers)))
+
+
+def _disagreeing(questions: Sequence[str], said: Sequence[Sequence[Evidence]]) -> Iterator[Evidence]:
+    """Yield the statements of sources that disagree about each question, disagreement after disagreement."""
     number = 0
-    for part, (question, _) in enumerate(questions):
-        single = [each for each in about_part(ranked, part) if len(each.sentences) == 1]
-        answers = [each for each in single if (each.relevance or 0.0) >= least or each.similarity >= MIN_SIMILARITY]
-        answers.sort(key=lambda each: (-(each.relevance or 0.0), -each.similarity))
-        said = [Said(each.sentences[0], each.source.url, each.source.title) for each in answers]
-        for group in disagreements(question, said):
+    for question, answers in zip(questions, said, strict=True):
+        for group in disagreements(question, list(map(_statement, answers))):
             number += 1
             yield from (replace(answers[place], disagrees=number) for place in group)
+
+
+def _statement(found: Evidence) -> Said:
+    return Said(found.sentences[0], found.source.url, found.source.title)
 
 
 def _is_relevant(evidence: Evidence, wanted: Wording, least: float) -> bool:

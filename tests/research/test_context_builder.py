@@ -550,6 +550,19 @@ def test_a_passage_that_lacks_nothing_opens_the_answer() -> None:
     assert answers_first([old, replace(new, of_part=0.4)], *asked)[0] is old
 
 
+def test_a_figure_that_few_sites_give_does_not_open_the_answer() -> None:
+    """Others are about as likely to answer."""
+    held = chunk_set(MemoryStore(), WordEmbedder())
+    held.question = "how many waits has the client"
+    (found, *_) = find_evidence([GatheredSource("https://example.org/1", "", (APPLES,))], held, WritingSettings())
+    few = replace(found, sentences=("The client has 79 waits.",), of_part=0.6)
+    many = replace(found, sentences=("The client has 95 waits.",), of_part=0.6)
+    asked = [held.question], held.wording, WritingSettings(), WordReader(least=0.5)
+    assert answers_first([few, many], *asked)[0] is few
+    assert answers_first([few, many], *asked, few.sentences)[0] is many
+    assert answers_first([few, replace(many, of_part=0.1, score=0.0)], *asked, few.sentences)[0] is few
+
+
 @pytest.mark.parametrize(
     ("question", "least", "read"),
     [
