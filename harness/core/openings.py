@@ -29,11 +29,15 @@ _ASIDE = re.compile(
     r"\W*(?:(?:\w+ )?implementation detail\b|(?:\w+[’']s |side )?note\b(?! (?:is|was|of)\b)|n\.?b\.|warning\b|caution\b"
     r"|(?:changed|new|added|deprecated|removed) (?:in|since)(?: \w+)? [\d.]|historically\b|originally\b|previously\b"
     r"|in (?:earlier|older|previous|former) (?:versions?|releases?|editions?|times)\b"
-    r"|unlike\b|except (?:for|where|when|in)\b|apart from\b|aside from\b|with the exception of\b"
+    r"|except (?:for|where|when|in)\b|apart from\b|aside from\b|with the exception of\b"
     r"|(?:please note|(?:keep|bear) in mind|be aware)\b"
     r"|it (?:is|should be) (?:also )?(?:\w+ )?(?:to note|noting|noted)\b"
     r"|(?:even|similarly|likewise|incidentally|by the way|in addition)\b|(?:my|mine|i|i[’']m|i[’']ve) \w)",
     re.IGNORECASE,
+)
+_UNLIKE = re.compile(r"\W*unlike\b", re.IGNORECASE)
+_ASKS_DIFFERENCE = re.compile(
+    r"\b(?:differ(?:s|ed|ences?)?|distinguish\w*|distinction|compared?|vs|versus)\b", re.IGNORECASE
 )
 _SAYS_ERROR = re.compile(
     r"\W*it is (?:also )?an? \W?\w*(?:error|exception|mistake)\W? (?:to|for|if|when)\b"
@@ -57,6 +61,8 @@ def is_aside(sentence: str, question: str) -> bool:
     question does not ask for that. Never raises.
     """
     if sentence.startswith("(") or _ASIDE.match(sentence[:200]):
+        return True
+    if _UNLIKE.match(sentence) and not _ASKS_DIFFERENCE.search(question):
         return True
     return _SAYS_ERROR.match(sentence[:200]) is not None and not _ASKS_ERROR.search(question)
 

@@ -13,6 +13,8 @@ _ASKS = re.compile(
     r"|(?:what|which)(?: are)?(?: the)?(?: \w+)? (?:steps|instructions|procedure)\b)",
     re.IGNORECASE,
 )
+_LISTED = re.compile(r"\bsteps\b[^.:]*: [-*•] ")
+"""The announcement of steps that are listed without numbers."""
 _NUMBER = re.compile(r"(?:^| )(\d{1,2})[.)] ")
 _ENDS = (".", "!", ".)", ".”", '."')
 """Ends of a whole sentence that asks nothing."""
@@ -38,5 +40,7 @@ def steps_of(text: str) -> list[str]:
 
 
 def gives_steps(sentence: str) -> bool:
-    """Return whether a sentence is such a list, alone or after its announcement ("Do this: 1. …"). Never raises."""
-    return bool(steps_of(sentence) or steps_of(sentence.partition(": ")[2]))
+    """Return whether a sentence is such a list, alone or after its announcement ("Do this: 1. …"), or announces a list
+    of steps without numbers. Never raises.
+    """
+    return bool(steps_of(sentence) or steps_of(sentence.partition(": ")[2]) or _LISTED.search(sentence))

@@ -8,6 +8,7 @@ from harness.core.foreign_text import foreign_language, is_english
 from harness.core.helpfulness import mean_odds
 from harness.core.multilingual_vectors import SCALE, knows
 from harness.core.required_terms import is_of_time
+from harness.core.steps import asks_for_steps, gives_steps
 from harness.core.sub_questions import as_question
 from harness.ports import Reader, Vectors
 from harness.research.missing_terms import Missing
@@ -58,7 +59,7 @@ def read_sentences(
     answers best, by reader and vectors; a share of that (see `weights`) where something is `missing`. Only the most
     promising ones are read; the others are 0. The reader reads English: for a question in another language the vectors,
     which must know it (see `multilingual_vectors.knows`), decide. Where only the source is in another language, shared
-    words do, and the vectors if they know that.
+    words do, and the vectors if they know that. A list of steps belongs to the part that asks for steps.
     """
     parts = questions[:-1] or questions
     of_part, by_part, nearest = parts_by_vectors(vectors, parts), [0.0] * len(likely), 0.0
@@ -80,6 +81,10 @@ def read_sentences(
                 found[place] = weighed
             if part < len(parts) and weighed > by_part[place]:
                 by_part[place], of_part[place] = weighed, part
+    for part, (question, _) in enumerate(parts):
+        if asks_for_steps(question):
+            for place in (place for place, each in enumerate(likely) if found[place] and gives_steps(each.text)):
+                by_part[place], of_part[place] = found[place], part
     return Answering(found, of_part, by_part, nearest)
 
 

@@ -44,6 +44,14 @@ def test_a_definition_that_is_not_asked_for_does_not_open_an_answer() -> None:
     assert opening_factor(sentence, "generator function") == 1.0
 
 
+def test_a_contrast_may_open_an_answer_about_a_difference() -> None:
+    """Elsewhere it is an aside."""
+    sentence = "Unlike lists, tuples are fixed."
+    for question in ("How do tuples differ from lists?", "What is the difference of both?", "lists vs tuples"):
+        assert opening_factor(sentence, question) == 1.0
+    assert opening_factor(sentence, "How are tuples made?") == ASIDE
+
+
 def test_a_page_that_the_question_names_comes_first() -> None:
     """Its sentences rather than those of another page."""
     sentence, question = "It was opened in 1932, after four years.", "When did the Halden Bridge open?"

@@ -62,3 +62,10 @@ def test_what_is_no_list_of_steps(text: str) -> None:
 def test_steps_that_cannot_be_quoted(step: str) -> None:
     """Orders to the reader's writer, navigation, code, advertising, a part, and too many words."""
     assert not is_quotable(f"1. Turn the heating off. 2. {step} 3. Close it when water comes.")
+
+
+def test_steps_without_numbers_are_announced() -> None:
+    """As steps, and on the same line."""
+    assert gives_steps("When a class is made, the following steps occur: * its bases are read; * its body runs.")
+    for other in ("The steps are simple.", "Take both steps. Then: * rest.", "The tools: * a key; * a towel."):
+        assert not gives_steps(other)
