@@ -27,7 +27,7 @@ from tests.cli.conftest import NOTES
 
 QUESTION = "How do retries of a client stop?"
 NOWHERE = "20261122-101500-1a2b3c"
-PATIENCE = 20.0
+PATIENCE = 60.0
 """Seconds after which what a test waits for will not come any more."""
 
 
