@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import ROUND_HALF_DOWN, ROUND_HALF_UP, Decimal, InvalidOperation
 from functools import lru_cache
-from itertools import combinations, permutations
+from itertools import combinations
 
 from msgspec import Struct
 
@@ -146,15 +146,18 @@ def outvoted(question: str, said: Sequence[Said]) -> frozenset[str]:
     What many pages say is more often right than what one says (Dumais et al. 2002).
     """
     held, texts = said[:MOST], set[str]()
+    hosts = [host_of(each.source) for each in held]
     for unit, values in figures_for(question, held).items():
+        figures = set(values.values())
+        agreeing = {one: [other for other in figures if agree(one, other, exact=unit == "year")] for one in figures}
         for place, value in values.items():
-            sites = defaultdict[Decimal, set[str]](set)
-            for one, other in permutations(comparable(question, unit, place, held, values), 2):
-                sites[values[one]].add(host_of(held[one].source))
-                if agree(values[one], values[other], exact=unit == "year"):
-                    sites[values[one]].add(host_of(held[other].source))
-            own = sites[value]
-            if any(len(found - own) - len(own - found) >= MAJORITY for found in sites.values()):
+            giving = defaultdict[Decimal, set[str]](set)
+            for other in comparable(question, unit, place, held, values):
+                giving[values[other]].add(hosts[other])
+            own, *others = (
+                set[str]().union(*(giving.get(each, ()) for each in agreeing[figure])) for figure in (value, *giving)
+            )
+            if any(len(found - own) - len(own - found) >= MAJORITY for found in others):
                 texts.add(held[place].text)
     return frozenset(texts)
 
