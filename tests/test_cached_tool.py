@@ -415,6 +415,7 @@ def test_an_error_reaches_every_task_and_no_later_call(cache: Cache, calls: Call
     assert asyncio.run(tool("q"))["call"] == 2
 
 
+@pytest.mark.slow
 def test_many_that_need_threads_do_not_starve_each_other(cache: Cache) -> None:
     """Tools that call cached tools, more at once than a pool has threads."""
 

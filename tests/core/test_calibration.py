@@ -292,6 +292,7 @@ def test_calibration_is_the_same_every_time(pairs: list[tuple[float, bool]], max
     assert 0.0 <= found.served.share <= 1.0
 
 
+@pytest.mark.slow
 def test_over_many_draws_the_estimated_wrong_share_is_within_the_limit() -> None:
     """Cross-fitting is unbiased: its mean keeps the limit, and that of `served` is close to the truth."""
     chance = random.Random(11)

@@ -85,6 +85,7 @@ def test_only_the_beginning_of_a_long_text_counts() -> None:
     assert copies([long, f"{long} {TEXT}"]) == {1: 0}
 
 
+@pytest.mark.slow
 def test_many_texts_take_time_in_proportion() -> None:
     """Thousands with one common beginning, all different, and one word many times."""
     began = time.perf_counter()

@@ -276,6 +276,7 @@ def test_threads_stem_each_its_own_word() -> None:
         sys.setswitchinterval(interval)
 
 
+@pytest.mark.slow
 def test_stems_take_bounded_memory() -> None:
     """A long-running server keeps the stems of the last used words only."""
     for number in range(STEMS_HELD + 50):

@@ -108,6 +108,7 @@ def refusal(answer: bytes, status: int, code: str) -> str:
 # --- late requests
 
 
+@pytest.mark.slow
 def test_hundreds_of_slow_connections_are_closed_and_others_are_served(port: int) -> None:
     """With nothing sent, half a header or half a body."""
     began = time.monotonic()
