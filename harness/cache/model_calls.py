@@ -243,17 +243,11 @@ class EmbeddingCache(CachePart):
             StoreError: the store cannot be read.
         """
         if self._policy.offline:
-            nothing: Mapping[str, EmbeddedText] = {}
-            return self._answers(missing, nothing.__getitem__)
+            return self._answers(missing, {})
         try:
-            return self._together(missing, embed) if self._policy.write else self._answers(missing, embed().__getitem__)
+            return self._together(missing, embed) if self._policy.write else self._answers(missing, embed())
         except ModelError as error:
-            failure = error
-
-        def fail(_: str) -> EmbeddedText:
-            raise failure
-
-        return self._answers(missing, fail)
+            return self._answers(missing, {}, error)
 
     def _together(
         self, missing: Mapping[str, EmbeddingRequest], embed: Callable[[], Mapping[str, EmbeddedText]]
@@ -262,7 +256,7 @@ class EmbeddingCache(CachePart):
 
         def call() -> Mapping[str, EmbeddedText]:
             computed = embed()
-            mine.update(self._answers(missing, computed.__getitem__))  # calls after this flight find the rows
+            mine.update(self._answers(missing, computed))  # calls after this flight find the rows
             return computed
 
         def stored_meanwhile() -> Mapping[str, EmbeddedText] | None:
@@ -275,12 +269,22 @@ class EmbeddingCache(CachePart):
         name = f"{self._context.tenant} embeddings {digest_of(sorted(missing))}"
         computed: Mapping[str, EmbeddedText]
         computed, _ = self._context.flights.run(name, stored_meanwhile, call)
-        return mine or self._answers(missing, computed.__getitem__)
+        return mine or self._answers(missing, computed)
 
     def _answers(
-        self, missing: Mapping[str, EmbeddingRequest], vector_of: Callable[[str], EmbeddedText]
+        self,
+        missing: Mapping[str, EmbeddingRequest],
+        computed: Mapping[str, EmbeddedText],
+        failure: ModelError | None = None,
     ) -> dict[str, Answer[EmbeddedText]]:
-        return {key: self._lookup.answer(each, partial(vector_of, key)) for key, each in missing.items()}
+        """Return the cached vectors, those `computed`, which are stored, or, after a failure, expired ones."""
+
+        def supply(key: str) -> EmbeddedText:
+            if failure is not None:
+                raise failure
+            return computed[key]
+
+        return {key: self._lookup.answer(each, partial(supply, key)) for key, each in missing.items()}
 
 
 def _is_outage(error: Exception) -> bool:

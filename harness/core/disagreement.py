@@ -140,8 +140,8 @@ def figures_for(question: str, said: Sequence[Said]) -> dict[str, dict[int, Deci
 
 
 def outvoted(question: str, said: Sequence[Said]) -> frozenset[str]:
-    """Return the texts of the statements whose figure (or year) at least `MAJORITY` fewer sites give than another one,
-    sites that give both aside. Never raises.
+    """Return the texts of statements with a minority figure (or year): at least `MAJORITY` more sites give another one.
+    Sites that give both do not count. Never raises.
 
     What many pages say is more often right than what one says (Dumais et al. 2002).
     """

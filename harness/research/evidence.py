@@ -201,11 +201,11 @@ def find_evidence(
         key=lambda evidence: -evidence.score,
     )
     ranked = _in_own_language(ranked, chunk_set.question, lambda each: _is_relevant(each, wanted, least))
+    ranked = [each for each in ranked if each.part in answered and _is_relevant(each, wanted, least)]
     said = [_said(ranked, part, least) for part in range(len(questions))]
     if reader is not None:
-        against = frozenset[str]().union(*map(_outvoted, asked, said))
-        ranked = answers_first(ranked, asked, wanted, writing, reader, against)
-    ranked = [each for each in ranked if each.part in answered and _is_relevant(each, wanted, least)]
+        few = frozenset[str]().union(*map(_outvoted, asked, said))
+        ranked = answers_first(ranked, asked, wanted, writing, reader, few)
     chosen = _choose(ranked, wanted, writing, len(parts))
     if reader is not None:
         answers = dict(zip((each.text for each in likely), answering.of_each(), strict=True))
@@ -235,7 +235,8 @@ def _choose(ranked: Sequence[Evidence], wanted: Wording, writing: WritingSetting
 
 def _helpful(chosen: Iterable[Evidence], wanted: Wording, least: float) -> Iterator[Evidence]:
     """Yield the excerpts that were read and help at least so likely, and those that were not read. One with the words
-    of an earlier one helps less, but is not left out for that: the rest of it may be new.
+    of an earlier one helps less, unless it is the first about its part, but is not left out for that: the rest may be
+    new.
     """
     ranks, said = Counter[int](), list[frozenset[str]]()
     for each in chosen:
@@ -251,7 +252,8 @@ def _helpful(chosen: Iterable[Evidence], wanted: Wording, least: float) -> Itera
         if each.relevance is None:
             yield each
         elif helps >= least:
-            yield replace(each, helps=round(after_earlier(helps, share_said(each.stems, said)), 4))
+            repeated = share_said(each.stems, said) if ranks[each.part] > 1 else 0.0
+            yield replace(each, helps=round(after_earlier(helps, repeated), 4))
             said.append(each.stems)
 
 

@@ -18,9 +18,9 @@ MAX_NAMED = 3
 def limits_of(
     plan: Plan, gathered: Gathered, evidence: Sequence[Evidence], report: Report, least: float
 ) -> Iterator[str]:
-    """Yield the limits of a report: terms and sub-questions that nothing answers, or nothing that helps at least so
-    likely (0..1), what failed, what was seen only as an excerpt, how old the sources are, and what earlier questions
-    read. The same research has the same limits.
+    """Yield the limits of a report: terms and sub-questions that nothing answers, what failed, what was seen only as
+    an excerpt, how old the sources are, and what earlier questions read. A sub-question is not clearly answered if no
+    excerpt helps with a probability of at least `least` (0..1). The same research has the same limits.
     """
     language = report.language
     if terms := _lacking_terms(report):
@@ -40,8 +40,8 @@ def limits_of(
 
 
 def remark_of(report: Report, evidence: Sequence[Evidence], least: float) -> str:
-    """Return a remark for a report of which no quotation mentions a year, version or number of the question, or one of
-    excerpts of which none helps at least so likely (0..1); "" for any other.
+    """Return a remark if no quotation mentions a year, version or number of the question, or if, in a report without a
+    writer, no excerpt helps with a probability of at least `least` (0..1); else "".
     """
     if terms := _lacking_terms(report):
         return message(
@@ -55,7 +55,7 @@ def remark_of(report: Report, evidence: Sequence[Evidence], least: float) -> str
 
 
 def _is_unclear(evidence: Sequence[Evidence], least: float, part: int | None = None) -> bool:
-    """Return whether the reader finds that each excerpt, perhaps only of one part, helps less likely than `least`."""
+    """Return whether the reader gave every excerpt (about a part, if one is named) a lower probability of helping."""
     helping = [found.helps for found in evidence if not found.disagrees and part in {None, found.part}]
     return bool(helping) and all(helps is not None and helps < least for helps in helping)
 

@@ -59,7 +59,7 @@ def read_sentences(
     answers best, by reader and vectors; a share of that (see `weights`) where something is `missing`. Only the most
     promising ones are read; the others are 0. The reader reads English: for a question in another language the vectors,
     which must know it (see `multilingual_vectors.knows`), decide. Where only the source is in another language, shared
-    words do, and the vectors if they know that. A list of steps belongs to the part that asks for steps.
+    words do, and the vectors if they know that. A list of steps belongs to the only part that asks for steps.
     """
     parts = questions[:-1] or questions
     of_part, by_part, nearest = parts_by_vectors(vectors, parts), [0.0] * len(likely), 0.0
@@ -81,10 +81,11 @@ def read_sentences(
                 found[place] = weighed
             if part < len(parts) and weighed > by_part[place]:
                 by_part[place], of_part[place] = weighed, part
-    for part, (question, _) in enumerate(parts):
-        if asks_for_steps(question):
-            for place in (place for place, each in enumerate(likely) if found[place] and gives_steps(each.text)):
-                by_part[place], of_part[place] = found[place], part
+    asking = [part for part, (question, _) in enumerate(parts) if asks_for_steps(question)]
+    if len(asking) == 1:
+        for place, each in enumerate(likely):
+            if found[place] and gives_steps(each.text):
+                by_part[place], of_part[place] = found[place], asking[0]
     return Answering(found, of_part, by_part, nearest)
 
 
