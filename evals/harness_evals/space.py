@@ -33,7 +33,7 @@ class InvalidProposal(InvalidInput):
 DEFAULT_SPACE: Space = {
     "max_rounds": (1, 2, 3, 5),
     "max_results": (5, 10, 20),
-    "enough_score": (0.55, 0.65, 0.75, 1.0),
+    "enough_score": (0.65, 0.8, 0.9, 1.0),
     "min_novelty": (0.05, 0.1, 0.2),
     "read_pages": (0, 3, 6),
     "follow_ups": (1, 2, 4),

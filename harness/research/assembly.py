@@ -12,13 +12,12 @@ from harness.errors import InvalidInput, ReaderError
 from harness.ports import LanguageModel, Reader
 from harness.research.budget import budget_of
 from harness.research.drafting import Writer
-from harness.research.evidence import UNREAD
 from harness.research.fingerprint import Code, code_of
 from harness.research.gathering import Round
 from harness.research.model_for_run import ModelForRun
 from harness.research.model_planner import ModelPlanner
 from harness.research.planner import RulePlanner
-from harness.research.run import Researcher
+from harness.research.run import UNREAD, Researcher
 from harness.research.services import ResearchServices
 from harness.settings import GatheringSettings, RecordedRun, Settings, WritingSettings
 

@@ -4,7 +4,6 @@ Vectors and words rank the excerpts. A reader, if there is one, decides with the
 any sentence answers the question: if none is likely to, there is no evidence, however near the vectors are.
 """
 
-import logging
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -24,7 +23,6 @@ from harness.core.question_language import question_language
 from harness.core.rank_fusion import select_diverse
 from harness.core.redundancy import share_said
 from harness.core.sites import host_of
-from harness.errors import ReaderError
 from harness.ports import Reader, Vectors
 from harness.research.answer_opening import about_part, answers_first, merit
 from harness.research.gathering import GatheredSource
@@ -42,11 +40,6 @@ MAX_OVERLAP = 0.5
 """Two excerpts are duplicates if they share more than this share of the shorter one's words, the question's words
 aside.
 """
-
-UNREAD = "%s; until then a research does not check whether its sources answer the question"
-"""Warning where the reader does not work."""
-
-log = logging.getLogger(__name__)
 
 
 class Evidence(Struct, frozen=True):
@@ -108,12 +101,12 @@ def cached_evidence(
     reader: Reader | None = None,
     parts: Sequence[str] = (),
 ) -> list[Evidence]:
-    """Return what `find_evidence` returns, from the cache if it is there: embedding takes about a second. If the reader
-    does not work, nothing is refused, with a warning in the log. Nothing is refused either if neither the reader nor
-    the vectors know the question's language.
+    """Return what `find_evidence` returns, from the cache if it is there: embedding takes about a second. Nothing is
+    refused if neither the reader nor the vectors know the question's language.
 
     Raises:
         EmbeddingError: the embedder failed.
+        ReaderError: the reader failed.
         StoreError: the cache cannot be read.
     """
     language = foreign_language(chunk_set.question)
@@ -130,15 +123,11 @@ def cached_evidence(
     ranking += "".join(f" part={part}" for part in parts)
     if replaced := version_of_rules(writing.rules, "weights"):
         ranking += f" {replaced}"
-    try:
-        ranking = f"{ranking} {reader.id} {writing.reading_weight} {reader.calibration}" if reader else ranking
-        kept = cache.derived.get(chunk_set.question, ranking, undated, compute, list[Excerpt], ttl=ttl)
-        # a cached row may come from another user's file
-        if any(each.url not in by_url or not each.sentences for each in kept):
-            kept = compute()
-    except ReaderError as error:
-        log.warning(UNREAD, error)
-        return cached_evidence(sources, chunk_set, cache, writing, ttl=ttl, parts=parts)
+    ranking = f"{ranking} {reader.id} {writing.reading_weight} {reader.calibration}" if reader else ranking
+    kept = cache.derived.get(chunk_set.question, ranking, undated, compute, list[Excerpt], ttl=ttl)
+    # a cached row may come from another user's file
+    if any(each.url not in by_url or not each.sentences for each in kept):
+        kept = compute()
     return [_evidence(each, by_url[each.url]) for each in kept]
 
 

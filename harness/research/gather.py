@@ -20,6 +20,7 @@ from harness.research.gathering import (
     ReusedPassage,
     Round,
     Search,
+    SourceNote,
     SourceText,
     StopReason,
     documents_of,
@@ -29,7 +30,7 @@ from harness.research.page_reading import READABLE, PageReading, ReadPage, read_
 from harness.research.planner import Plan, with_parts
 from harness.research.reranking import Found, reranked
 from harness.research.reuse import Reusing, UsedPassage, search_in_library, sources_of
-from harness.research.scoring import RoundScorer
+from harness.research.scoring import RoundScore, RoundScorer
 from harness.research.search import EngineSearch, ask_all, fused
 from harness.research.services import ResearchServices
 from harness.research.source_selection import SourceSelection, with_languages, year_of
@@ -46,7 +47,9 @@ FEEDBACK_RESULTS = 10
 class Gatherer:
     """Gatherer for one plan, round by round: searches by every engine, then the pages of the best results.
 
-    `on_round` is called after each round, in the gathering thread; an exception from it ends the gathering.
+    `answered` returns how likely (0..1) sources answer the question of a plan, `None` if no reader does; then a round's
+    score is that of similarity. `on_round` is called after each round, in the gathering thread; an exception from it
+    ends the gathering.
     """
 
     services: ResearchServices
@@ -54,6 +57,7 @@ class Gatherer:
     gathering: GatheringSettings
     fetch: FetchSettings
     budget: Budget
+    answered: Callable[[Sequence[GatheredSource], Plan], float | None]
     on_round: Callable[[Round], None] | None = None
 
     def __post_init__(self) -> None:
@@ -92,8 +96,7 @@ class Gatherer:
             for source in sources_of(reuse.passages):
                 self._sources[source.url] = source
                 self._named.update(dict.fromkeys(identities(source.url, source.title), source.url))
-            score = self.scorer.score(documents_of(self._sources.values()), [])
-            self._end_round(Round((), (), score.novelty, score.score), relevant=score.relevant)
+            self._end_round(plan, (), (), self.scorer.score(documents_of(self._sources.values()), []))
         reason: StopReason | None = None if queries else "answered from the library"
         best: Sequence[str] = [passage.text for passage in reuse.passages][:FEEDBACK_RESULTS]
         while reason is None:
@@ -103,9 +106,9 @@ class Gatherer:
                 queries = self.services.planner.follow_ups(plan, self._queries(), best, self._cache)
                 reason = None if queries else "stagnation"
         parts, limit = self._deepened(plan, best)
-        sources, notes = self._selection.selected(list(self._sources.values()))
+        sources, notes = self._selected(plan)
         return Gathered(
-            tuple(with_languages(plan.question, sources, self.services.detector)),
+            tuple(sources),
             tuple(self._rounds),
             limit or reason,
             reused=tuple(self._reused.values()),
@@ -147,16 +150,23 @@ class Gatherer:
                 asked += self._ask([fallback], f"round {number}, again")
                 shown = self._keep(asked)
         readings, pages = self._read(plan.question, asked, f"pages of round {number}")
-        score = self.scorer.score([*shown, *pages], earlier)
-        ended = Round(tuple(map(_search, asked)), tuple(readings), score.novelty, score.score)
-        self._end_round(ended, relevant=score.relevant)
+        self._end_round(plan, tuple(map(_search, asked)), tuple(readings), self.scorer.score([*shown, *pages], earlier))
         return [document.text for document in shown]
 
-    def _end_round(self, ended: Round, *, relevant: bool) -> None:
-        self._relevant |= relevant
-        self._rounds.append(ended)
+    def _end_round(
+        self, plan: Plan, searches: tuple[Search, ...], pages: tuple[PageReading, ...], scored: RoundScore
+    ) -> None:
+        """Add a round. Its score is how likely all sources answer; without a reader, how near they are."""
+        self._relevant |= scored.relevant
+        answered = self.answered(self._selected(plan)[0], plan)
+        self._rounds.append(Round(searches, pages, scored.novelty, scored.score if answered is None else answered))
         if self.on_round is not None:
-            self.on_round(ended)
+            self.on_round(self._rounds[-1])
+
+    def _selected(self, plan: Plan) -> tuple[list[GatheredSource], list[SourceNote]]:
+        """Return the sources that a report may use, best first, and the notes on all."""
+        sources, notes = self._selection.selected(list(self._sources.values()))
+        return with_languages(plan.question, sources, self.services.detector), notes
 
     def _ask(self, queries: Sequence[str], what: str) -> list[EngineSearch]:
         """Search the queries, those first that show whether the library can answer the others."""

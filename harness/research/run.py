@@ -4,6 +4,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -14,7 +15,8 @@ from harness.cache import Cache, ResearchContext
 from harness.core.entries import Hit
 from harness.core.keys import digest_of
 from harness.core.question_language import question_language
-from harness.errors import InvalidInput, StoreError
+from harness.errors import InvalidInput, ReaderError, StoreError
+from harness.research.answered import likeliest_answer
 from harness.research.budget import CHARS_A_TOKEN, budget_of
 from harness.research.context_builder import ShownSource, cached_context
 from harness.research.drafting import Writer
@@ -22,7 +24,7 @@ from harness.research.evidence import Evidence, cached_evidence
 from harness.research.extractive_writer import write_report
 from harness.research.fingerprint import Code
 from harness.research.gather import Gatherer
-from harness.research.gathering import Gathered, Round
+from harness.research.gathering import Gathered, GatheredSource, Round
 from harness.research.messages import message
 from harness.research.model_for_run import model_outage
 from harness.research.model_writer import excerpts_instead, rules_for, write_with_model
@@ -46,6 +48,9 @@ CHUNK_COLLECTION = "research"
 
 LATER = frozenset(("rerank", "max_cost", "model_prices", "source_quality", "only_sites", "skip_sites"))
 """Settings that the fingerprint has only where they are set: older runs do not know them."""
+
+UNREAD = "%s; until then a research does not check whether its sources answer the question"
+"""Warning where the reader does not work."""
 
 LEAST_CONTEXT = 200
 RULES_TOKENS = 100
@@ -149,10 +154,7 @@ class Researcher:
         plan = with_parts(plan, gathered.sub_questions) if gathered.sub_questions else plan
         encoded = msgspec.json.encode(gathered).decode()
         recorder.keep("writing", gathered=encoded)
-        answering, writing = self.services.answering, self.writer.settings
-        evidence = cached_evidence(
-            gathered.sources, chunk_set, cache, writing, ttl=ttl, reader=answering, parts=plan.parts
-        )
+        writing, evidence = self.writer.settings, self._evidence(plan, gathered, chunk_set, cache)
         report, shown = self._written(plan, evidence, chunk_set, cache) if evidence else (None, ())
         if report:
             rules = rules_of(writing.rules)
@@ -193,6 +195,23 @@ class Researcher:
         if research.model_outage:  # when the model is back, resuming rewrites only the report
             result["gathered"] = encoded
         return replace(research, id=recorder.keep("finished", **result))
+
+    def _evidence(self, plan: Plan, gathered: Gathered, chunk_set: ChunkSet, cache: Cache) -> list[Evidence]:
+        """Return the evidence. If the reader does not work, nothing is refused, with a warning in the log."""
+        found = partial(
+            cached_evidence,
+            gathered.sources,
+            chunk_set,
+            cache,
+            self.writer.settings,
+            ttl=self.fetch.ttl,
+            parts=plan.parts,
+        )
+        try:
+            return found(reader=self.services.answering)
+        except ReaderError as error:
+            log.warning(UNREAD, error)
+            return found()
 
     def _written(
         self, plan: Plan, evidence: Sequence[Evidence], chunk_set: ChunkSet, cache: Cache
@@ -249,9 +268,13 @@ class Researcher:
 
     def _gather(self, plan: Plan, chunk_set: ChunkSet, cache: Cache) -> Gathered:
         scorer = RoundScorer(chunk_set, cache, ttl=self.fetch.ttl)
-        services = replace(self.services, cache=cache)
-        budget = self.writer.budget
-        gathered = Gatherer(services, scorer, self.gathering, self.fetch, budget, self.on_round).gather(plan)
+        services, reader = replace(self.services, cache=cache), self.services.answering
+
+        def answered(sources: Sequence[GatheredSource], asked: Plan) -> float | None:
+            return likeliest_answer(sources, chunk_set, cache, ttl=self.fetch.ttl, reader=reader, parts=asked.parts)
+
+        rounds = Gatherer(services, scorer, self.gathering, self.fetch, self.writer.budget, answered, self.on_round)
+        gathered = rounds.gather(plan)
         return replace(gathered, tokens=cache.tokens, answer_tokens=cache.answer_tokens)
 
     def _chunk_set(self, plan: Plan, cache: Cache) -> ChunkSet:
@@ -277,12 +300,12 @@ class Researcher:
     def _fingerprint(self) -> str:
         """Return a digest of everything that decides the gathering; the writing does not count."""
         code = {"code": self.code.gathering} if self.code.gathering else {}
-        answering = self.services.answering if self.gathering.rerank else None
-        ranked = {"answering": answering.id} if answering is not None else {}
+        answering = self.services.answering
+        read = {"answering": answering.id, "evidence": self.code.evidence} if answering is not None else {}
         inputs = {name: value for name, value in self._inputs().items() if name not in LATER or value}
         if self.gathering.max_cost is None:
             inputs.pop("model_prices", None)
-        return digest_of({"planner": self.services.planner.version, **inputs, **ranked, **code})
+        return digest_of({"planner": self.services.planner.version, **inputs, **read, **code})
 
     def _inputs(self) -> dict[str, Any]:
         """Return the inputs, besides the code, that decide which sources are gathered."""

@@ -12,7 +12,7 @@ from harness.core.multilingual_vectors import SCALE, scale
 from harness.core.novelty import novelty
 from harness.core.text import one_line
 from harness.errors import StoreError
-from harness.ports import CrossLanguageEmbedder, Embedder, Progress, Vectors
+from harness.ports import CrossLanguageEmbedder, Embedder, Progress, Reader, Vectors
 from harness.research.fingerprint import Code
 from harness.research.gathering import SourceText
 from harness.research.relevance import MIN_SIMILARITY, Wording
@@ -27,8 +27,9 @@ SCORED = 3
 
 class RoundScore(Struct, frozen=True):
     """Score of a round. `novelty` (mean cosine distance, 0..1) compares its chunks with the earlier ones. For all
-    chunks so far: `score` is the mean similarity (0..1) of the question to the best ones, `best` that of the best one,
-    `worded` whether any has the question's words (see `Wording.matches`).
+    chunks so far: `score` is the mean similarity (0..1) of the question to the best ones, which a round has where no
+    reader says how likely they answer; `best` is that of the best one, `worded` whether any has the question's words
+    (see `Wording.matches`).
     """
 
     novelty: float
@@ -60,6 +61,8 @@ class ChunkSet:
     progress: Progress
     rarity: Callable[[str], int]
     _held: dict[str, list[EmbeddedChunk]] = field(default_factory=dict, init=False)
+    _vectors: "dict[str, Vectors]" = field(default_factory=dict, init=False)
+    _read: dict[tuple[str, str], float] = field(default_factory=dict, init=False)
     _far_vector: "Vectors | None" = field(default=None, init=False)
 
     @property
@@ -114,19 +117,30 @@ class ChunkSet:
         return [chunk for name in each for chunk in self._held[name]]
 
     def vectors_of(self, texts: Sequence[str]) -> Vectors:
-        """Return the vectors of texts, at least one, shape (texts, dimension). Those of the question and of chunks,
-        which are often a single sentence, are not made again.
+        """Return the vectors of texts, at least one, shape (texts, dimension). Those of the question, of chunks,
+        which are often a single sentence, and of earlier calls are not made again.
 
         Raises:
             EmbeddingError: the embedder failed.
         """
         import numpy as np
 
-        known = {chunk.text: chunk.vector for held in self._held.values() for chunk in held}
-        known[self.question] = self.question_vector
-        missing = [text for text in dict.fromkeys(texts) if text not in known]
-        known |= zip(missing, self.embedder.embed(missing), strict=True) if missing else ()
-        return np.stack([known[text] for text in texts])
+        self._vectors |= {chunk.text: chunk.vector for held in self._held.values() for chunk in held}
+        self._vectors[self.question] = self.question_vector
+        missing = [text for text in dict.fromkeys(texts) if text not in self._vectors]
+        self._vectors |= zip(missing, self.embedder.embed(missing), strict=True) if missing else ()
+        return np.stack([self._vectors[text] for text in texts])
+
+    def answers(self, reader: Reader, question: str, texts: Sequence[str]) -> list[float]:
+        """Return what the reader's `answers` returns. No text is read again for the same question.
+
+        Raises:
+            ReaderError: the reader failed.
+        """
+        missing = [text for text in dict.fromkeys(texts) if (question, text) not in self._read]
+        found = reader.answers(question, missing) if missing else []
+        self._read |= {(question, text): answered for text, answered in zip(missing, found, strict=True)}
+        return [self._read[question, text] for text in texts]
 
     def chunk(self, document: str, index: int) -> StoredChunk | None:
         """Return one chunk of a known document, or `None`."""

@@ -99,7 +99,7 @@ def _relevances(
     wanted, english, found = chunk_set.wording, is_english(chunk_set.question), list[float]()
     languages = [_other_language(each, chunk_set) for each in likely]
     readable = [each.in_context for each, language in zip(likely, languages, strict=True) if english and not language]
-    read = iter(reader.answers(question, readable))
+    read = iter(chunk_set.answers(reader, question, readable))
     for each, similar, language in zip(likely, near, languages, strict=True):
         share = wanted.share(each.stems)
         if not english:

@@ -32,8 +32,14 @@ class GatheringSettings(Struct, frozen=True, kw_only=True):
         Meta(ge=1, le=5, description="sub-questions of each further level; each is a section of the report"),
     ] = 3
     enough_score: Annotated[
-        float, Meta(ge=0, le=1, description="stop when the best chunks are this similar to the question")
-    ] = 0.65
+        float,
+        Meta(
+            ge=0,
+            le=1,
+            description="stop when each part of the question is answered this likely; without a reader, when the best "
+            "chunks are this similar to the question",
+        ),
+    ] = 0.8
     min_novelty: Annotated[
         float, Meta(ge=0, le=1, description="stop after a round that adds less than this, as a cosine distance")
     ] = 0.1

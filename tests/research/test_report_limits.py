@@ -98,12 +98,15 @@ def test_a_sub_question_without_evidence_is_named() -> None:
 
 
 def test_a_sub_question_that_no_excerpt_clearly_answers_is_named() -> None:
-    """One likely excerpt is enough, and so is one that was not read; a statement that disagrees is none."""
+    """One likely excerpt is enough, a statement that disagrees is none, and one without a probability hardly helps if
+    others have one.
+    """
     unclear = "No source clearly answers: How is wheat bread made?"
     assert limits(TWO, found=[evidence(0), evidence(1, helps=0.3)]) == (unclear,)
     assert limits(TWO, found=[evidence(0), evidence(1, helps=0.3), evidence(1, 1)]) == (unclear,)
     assert limits(TWO, found=[evidence(0), evidence(1, helps=0.3), evidence(1, helps=LEAST)]) == ()
-    assert limits(TWO, found=[evidence(0), evidence(1, helps=0.3), evidence(1, helps=None)]) == ()
+    assert limits(TWO, found=[evidence(0), evidence(1, helps=None)]) == (unclear,)
+    assert limits(TWO, found=[evidence(0, helps=None), evidence(1, helps=None)]) == ()
 
 
 @pytest.mark.parametrize(

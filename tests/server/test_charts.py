@@ -296,16 +296,16 @@ def test_the_chart_of_the_cache_is_served(client: TestClient, app: App) -> None:
 
 def test_the_rounds_of_a_research_are_served(client: TestClient, app: App) -> None:
     """With the limits at which it stops; 404 for an unknown run."""
-    app.researcher().run("How do retries use exponential backoff?", run=RUN)
+    app.researcher().run("How do retries use exponential backoff, and who invented it?", run=RUN)
     svg = client.get(f"/charts/runs/{RUN}.svg")
-    assert {"novelty", "score", "stops below 0.1", "stops from 0.65", "round", "1"} <= set(texts(svg.content))
+    assert {"novelty", "score", "stops below 0.1", "stops from 0.8", "round", "1"} <= set(texts(svg.content))
     assert client.get("/charts/runs/20260101-000000-abcdef.svg").status_code == 404
     assert client.get("/charts/runs/..%2f..%2fetc.svg").status_code == 404
 
 
 def test_without_the_extra_a_page_has_its_table(client: TestClient, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     """No broken images; the address of an image says what to install."""
-    app.researcher().run("How do retries use exponential backoff?", run=RUN)
+    app.researcher().run("How do retries use exponential backoff, and who invented it?", run=RUN)
     assert f"/charts/runs/{RUN}.svg" in client.get(f"/runs/{RUN}").text
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     shown = client.get(f"/runs/{RUN}")

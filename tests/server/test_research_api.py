@@ -26,6 +26,8 @@ from harness.settings import Settings
 from tests.cli.conftest import NOTES
 
 QUESTION = "How do retries of a client stop?"
+HALF = "How do retries of a client stop, and who invented them?"
+"""A question of which the notes answer half, so that one round is not enough."""
 NOWHERE = "20261122-101500-1a2b3c"
 PATIENCE = 60.0
 """Seconds after which what a test waits for will not come any more."""
@@ -148,16 +150,16 @@ def refused(answer: Any, status: int, code: str) -> str:
 
 def test_a_research_is_started_watched_and_read(client: TestClient) -> None:
     """The question is accepted at once; the stream has steps, rounds and the end; then the report exists."""
-    begun = begin(client)
+    begun = begin(client, HALF)
     assert begun["state"] == "running"
-    assert begun["question"] == QUESTION
+    assert begun["question"] == HALF
     response = events(client, begun["events"])
     assert {name for name, _, _ in response} == {"step", "round", "ended"}
     rounds = [(id_, data["number"]) for name, id_, data in response if name == "round"]
     assert rounds == [("1", 1), ("2", 2)]
     assert response[-1] == ("ended", "", {"state": "finished", "found": True, "code": None, "message": None})
     run = client.get(f"/api/runs/{begun['id']}").json()
-    assert (run["state"], run["question"], run["title"]) == ("finished", QUESTION, QUESTION)
+    assert (run["state"], run["question"], run["title"]) == ("finished", HALF, HALF)
     assert run["citations"]
     assert all(each["verified"] for each in run["citations"])
     for each in run["citations"]:
@@ -190,7 +192,7 @@ def test_the_history_finds_a_research(client: TestClient) -> None:
 @pytest.mark.slow
 def test_a_reconnected_client_misses_no_round(client: TestClient) -> None:
     """The stream continues after the last received round; the end is always sent."""
-    begun = begin(client)
+    begun = begin(client, HALF)
     ended(client, begun)
     for seen, rounds in (("0", ["1", "2"]), ("1", ["2"]), ("2", []), ("7", [])):
         response = events(client, begun["events"], **{"Last-Event-ID": seen})

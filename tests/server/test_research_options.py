@@ -60,14 +60,14 @@ def test_only_engines_that_send_requests_need_a_network() -> None:
 
 def test_a_depth_changes_settings_of_the_research() -> None:
     """Quick never does more than the settings, thorough never less."""
-    wide = Settings(data_dir=Path(), read_pages=10, depth=3, enough_score=0.9)
+    wide = Settings(data_dir=Path(), read_pages=10, depth=3, enough_score=0.97)
     small = Settings(data_dir=Path(), read_pages=1, max_rounds=2)
     assert choice_of(wide).changes(wide) == {}
     quick, thorough = choice_of(wide, depth="quick"), choice_of(wide, depth="thorough")
     assert quick.changes(wide) == {"max_rounds": 1, "depth": 1, "read_pages": 2}
     assert quick.changes(small)["read_pages"] == 1
     found = thorough.changes(wide)
-    assert (found["max_rounds"], found["depth"], found["read_pages"], found["enough_score"]) == (5, 3, 10, 0.9)
+    assert (found["max_rounds"], found["depth"], found["read_pages"], found["enough_score"]) == (5, 3, 10, 0.97)
     assert thorough.changes(small)["read_pages"] == 6
     assert choice_of(wide, "library", "none", "quick").changes(wide)["engine"] == ("library",)
     with pytest.raises(InvalidInput, match="choose from quick, standard, thorough"):

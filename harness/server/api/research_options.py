@@ -52,7 +52,7 @@ class ResearchChoice(Struct, frozen=True):
                 "max_rounds": 5,
                 "depth": max(settings.depth, 2),
                 "read_pages": max(settings.read_pages, 6),
-                "enough_score": max(settings.enough_score, 0.8),
+                "enough_score": max(settings.enough_score, 0.95),
                 "min_novelty": min(settings.min_novelty, 0.05),
             }
         return changed
