@@ -106,6 +106,17 @@ def test_the_score_of_a_round_is_what_stops_it(cache: Cache, embedder: MiniLM) -
     assert more == ("limit of rounds", 1)
 
 
+@pytest.mark.parametrize(("word", "use"), [("retries", "solved"), ("violin", "off")])
+def test_only_a_question_that_is_answered_counts_as_solved(cache: Cache, embedder: MiniLM, word: str, use: str) -> None:
+    """Its research is used again; near texts that answer nothing are searched again."""
+    for _ in range(2):
+        leader = researcher(cache, engine(), embedder, enough=0.8, rounds=1)
+        change_services(leader, answering=Asked(word))
+        found = leader.run(QUESTION)
+    assert found.research_cache == use
+    assert found.gathered.sources
+
+
 def test_settings_for_writing_do_not_change_what_is_gathered(cache: Cache, embedder: MiniLM) -> None:
     """A report of one excerpt from each source ends its searches where another one does."""
     leader = researcher(cache, engine(), embedder, keep=False, enough=0.8, rounds=3)
