@@ -301,7 +301,11 @@ class Researcher:
         """Return a digest of everything that decides the gathering; the writing does not count."""
         code = {"code": self.code.gathering} if self.code.gathering else {}
         answering = self.services.answering
-        read = {"answering": answering.id, "evidence": self.code.evidence} if answering is not None else {}
+        read = (
+            {"answering": f"{answering.id} {answering.calibration}", "evidence": self.code.evidence}
+            if answering
+            else {}
+        )
         inputs = {name: value for name, value in self._inputs().items() if name not in LATER or value}
         if self.gathering.max_cost is None:
             inputs.pop("model_prices", None)
