@@ -62,7 +62,7 @@ class ChunkSet:
     rarity: Callable[[str], int]
     _held: dict[str, list[EmbeddedChunk]] = field(default_factory=dict, init=False)
     _vectors: "dict[str, Vectors]" = field(default_factory=dict, init=False)
-    _read: dict[tuple[str, str], float] = field(default_factory=dict, init=False)
+    _read: dict[tuple[str, str, str], float] = field(default_factory=dict, init=False)
     _far_vector: "Vectors | None" = field(default=None, init=False)
 
     @property
@@ -137,10 +137,10 @@ class ChunkSet:
         Raises:
             ReaderError: the reader failed.
         """
-        missing = [text for text in dict.fromkeys(texts) if (question, text) not in self._read]
+        missing = [text for text in dict.fromkeys(texts) if (reader.id, question, text) not in self._read]
         found = reader.answers(question, missing) if missing else []
-        self._read |= {(question, text): answered for text, answered in zip(missing, found, strict=True)}
-        return [self._read[question, text] for text in texts]
+        self._read |= {(reader.id, question, text): answered for text, answered in zip(missing, found, strict=True)}
+        return [self._read[reader.id, question, text] for text in texts]
 
     def chunk(self, document: str, index: int) -> StoredChunk | None:
         """Return one chunk of a known document, or `None`."""

@@ -366,11 +366,10 @@ def test_weights_decide_how_much_is_read_and_left_out() -> None:
     excerpt, cosine of a repetition.
     """
     one = GatheredSource("https://example.org/1", "Client", (APPLES,))
-    held = chunk_set(MemoryStore(), WordEmbedder())
-    held.question = "backoff retries"
 
     def found(**weights: float) -> tuple[int, list[str]]:
-        reader = DoublingReader()
+        held, reader = chunk_set(MemoryStore(), WordEmbedder()), DoublingReader()
+        held.question = "backoff retries"
         lines = {"helpful": 0.0, "trimmed_below": 0.0} | weights
         rules: dict[RuleName, str] = {"weights": "\n".join(f"{name}: {value}" for name, value in lines.items())}
         chosen = find_evidence([one], held, WritingSettings(rules=rules), reader)
