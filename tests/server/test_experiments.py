@@ -573,7 +573,8 @@ def test_real_evaluations_differ_from_the_changed_stage_on(
     tasks = load_tasks(["retries", "timeouts"], write_tasks(tmp_path / "suite"))
     names = []
     for number, changes in enumerate(({}, {}, {"max_results": 1})):
-        wanted = suite.settings_for(msgspec.structs.replace(settings, **changes))
+        # several rounds, so that follow-up queries differ
+        wanted = suite.settings_for(msgspec.structs.replace(settings, enough_score=1.0, **changes))
         header = suite.begin(tasks, wanted, repeats=1, now=1_790_000_000.0 + number)
         path = settings.data_dir / "evals" / f"{header.id}.jsonl"
         with threads(1) as executor:
