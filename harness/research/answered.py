@@ -14,7 +14,7 @@ from harness.settings import WritingSettings
 log = logging.getLogger(__name__)
 
 
-def likeliest_answer(
+def answer_probability(
     sources: Sequence[GatheredSource],
     chunk_set: ChunkSet,
     cache: Cache,
@@ -23,8 +23,8 @@ def likeliest_answer(
     reader: Reader | None,
     parts: Sequence[str],
 ) -> float | None:
-    """Return how likely (0..1) the sources answer the question, or the `parts` that it has: that of the part that they
-    answer least. It depends on no setting for writing. `None` if no reader reads them, or if it does not work.
+    """Return the probability (0..1) that the sources answer the question; with several `parts`, that of the part which
+    they answer least. Settings for writing do not change it. `None` without a reader, or if it does not work.
 
     Raises:
         EmbeddingError: the embedder failed.
@@ -37,14 +37,14 @@ def likeliest_answer(
     except ReaderError as error:
         log.debug("%s; similarity decides", error)  # a warning follows where excerpts are chosen
         return None
-    if evidence and likeliest_help(evidence) is None:
+    if evidence and help_probability(evidence) is None:
         return None
-    return min(likeliest_help(evidence, part) or 0.0 for part in range(max(1, len(parts))))
+    return min(help_probability(evidence, part) or 0.0 for part in range(max(1, len(parts))))
 
 
-def likeliest_help(evidence: Iterable[Evidence], part: int | None = None) -> float | None:
-    """Return how likely (0..1) the best excerpt helps, of those about a part of the question if one is named; `None` if
-    no reader read any. Statements that disagree do not count.
+def help_probability(evidence: Iterable[Evidence], part: int | None = None) -> float | None:
+    """Return the probability (0..1) that the best excerpt helps, of all or of those about a `part` of the question.
+    Statements that disagree do not count. `None` if no reader read any.
     """
     read = (found.helps for found in evidence if not found.disagrees and part in {None, found.part})
     return max((helps for helps in read if helps is not None), default=None)

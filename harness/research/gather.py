@@ -47,9 +47,9 @@ FEEDBACK_RESULTS = 10
 class Gatherer:
     """Gatherer for one plan, round by round: searches by every engine, then the pages of the best results.
 
-    `answered` returns how likely (0..1) sources answer the question of a plan, `None` if no reader does; then a round's
-    score is that of similarity. `on_round` is called after each round, in the gathering thread; an exception from it
-    ends the gathering.
+    `answered` returns the probability (0..1) that sources answer the question of a plan: the score of a round. If that
+    is `None`, similarity is the score. `on_round` is called after each round, in the gathering thread; an exception
+    from it ends the gathering.
     """
 
     services: ResearchServices
@@ -156,7 +156,7 @@ class Gatherer:
     def _end_round(
         self, plan: Plan, searches: tuple[Search, ...], pages: tuple[PageReading, ...], scored: RoundScore
     ) -> None:
-        """Add a round. Its score is how likely all sources answer; without a reader, how near they are."""
+        """Add a round, with its score: see `answered`."""
         self._relevant |= scored.relevant
         answered = self.answered(self._selected(plan)[0], plan)
         self._rounds.append(Round(searches, pages, scored.novelty, scored.score if answered is None else answered))

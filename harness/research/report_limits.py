@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from harness.core.keys import host_in
 from harness.core.text import one_line, shorten
-from harness.research.answered import likeliest_help
+from harness.research.answered import help_probability
 from harness.research.evidence import Evidence
 from harness.research.gathering import Gathered
 from harness.research.messages import chosen, counted, list_in, message
@@ -24,14 +24,14 @@ def limits_of(
     excerpt helps with a probability of at least `least` (0..1). The same research has the same limits.
     """
     language = report.language
-    read = likeliest_help(evidence) is not None
+    read = help_probability(evidence) is not None
     if terms := _lacking_terms(report):
         yield message(language, "No quoted passage answers: each does not mention {terms}.", terms=terms)
     for place, part in enumerate(plan.parts):
         about = [found for found in evidence if found.part == place]
         if not about:
             yield message(language, "Nothing was found that answers: {question}", question=shorten(part, 200))
-        elif read and not all(found.disagrees for found in about) and (likeliest_help(about) or 0.0) < least:
+        elif read and not all(found.disagrees for found in about) and (help_probability(about) or 0.0) < least:
             yield message(language, "No source clearly answers: {question}", question=shorten(part, 200))
     if gathered.stop_reason.startswith("limit of") and gathered.stop_reason != "limit of rounds":
         reason = chosen(language, gathered.stop_reason)
@@ -52,7 +52,7 @@ def remark_of(report: Report, evidence: Sequence[Evidence], least: float) -> str
             "nothing that was found answers exactly: each passage does not mention {terms}; these are the nearest",
             terms=terms,
         )
-    likeliest = likeliest_help(evidence)
+    likeliest = help_probability(evidence)
     if report.writer or likeliest is None or likeliest >= least:
         return ""
     return message(report.language, "no source clearly answers the question; these passages are the nearest")

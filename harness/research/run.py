@@ -16,7 +16,7 @@ from harness.core.entries import Hit
 from harness.core.keys import digest_of
 from harness.core.question_language import question_language
 from harness.errors import InvalidInput, ReaderError, StoreError
-from harness.research.answered import likeliest_answer
+from harness.research.answered import answer_probability
 from harness.research.budget import CHARS_A_TOKEN, budget_of
 from harness.research.context_builder import ShownSource, cached_context
 from harness.research.drafting import Writer
@@ -271,7 +271,7 @@ class Researcher:
         services, reader = replace(self.services, cache=cache), self.services.answering
 
         def answered(sources: Sequence[GatheredSource], asked: Plan) -> float | None:
-            return likeliest_answer(sources, chunk_set, cache, ttl=self.fetch.ttl, reader=reader, parts=asked.parts)
+            return answer_probability(sources, chunk_set, cache, ttl=self.fetch.ttl, reader=reader, parts=asked.parts)
 
         rounds = Gatherer(services, scorer, self.gathering, self.fetch, self.writer.budget, answered, self.on_round)
         gathered = rounds.gather(plan)
@@ -301,11 +301,8 @@ class Researcher:
         """Return a digest of everything that decides the gathering; the writing does not count."""
         code = {"code": self.code.gathering} if self.code.gathering else {}
         answering = self.services.answering
-        read = (
-            {"answering": f"{answering.id} {answering.calibration}", "evidence": self.code.evidence}
-            if answering
-            else {}
-        )
+        read = {"answering": f"{answering.id} {answering.calibration}"} if answering else {}
+        read |= {"evidence": self.code.evidence} if answering else {}
         inputs = {name: value for name, value in self._inputs().items() if name not in LATER or value}
         if self.gathering.max_cost is None:
             inputs.pop("model_prices", None)

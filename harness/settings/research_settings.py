@@ -36,8 +36,8 @@ class GatheringSettings(Struct, frozen=True, kw_only=True):
         Meta(
             ge=0,
             le=1,
-            description="stop when each part of the question is answered this likely; without a reader, when the best "
-            "chunks are this similar to the question",
+            description="stop when each part of the question has an answer with this probability; without a reader, "
+            "when the best chunks are this similar to it",
         ),
     ] = 0.8
     min_novelty: Annotated[

@@ -1,7 +1,7 @@
 """The score of a round by the reader: when a research stops, and on which settings that does not depend."""
 
+# ruff: noqa: F401, F811 - fixtures of another file
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,28 +10,15 @@ from msgspec.structs import replace
 from harness.cache import Cache
 from harness.models.local.embedder import MiniLM
 from harness.ports import SearchResult
-from harness.research.answered import likeliest_help
+from harness.research.answered import help_probability
 from harness.research.evidence import Evidence
 from harness.research.gathering import GatheredSource
-from harness.storage.sqlite.store import SqliteStore
 from tests.fakes import WordReader
-from tests.research.test_run import QUESTION, Scripted, change_services, researcher
+from tests.research.test_run import QUESTION, Scripted, cache, change_services, embedder, researcher
 
 AGAIN = "Retries wait for longer every time: exponential backoff, with a limit of retries, is how a client waits."
 TWO = "How does exponential backoff limit retries, and how is a violin tuned?"
 VIOLIN = "A violin is tuned with its pegs: the player turns them until each string sounds right."
-
-
-@pytest.fixture(scope="module")
-def embedder() -> MiniLM:
-    """The real one, loaded once."""
-    return MiniLM()
-
-
-@pytest.fixture
-def cache(tmp_path: Path) -> Cache:
-    """An empty cache on disk."""
-    return Cache(SqliteStore(tmp_path / "harness.db"))
 
 
 class Asked(WordReader):
@@ -146,4 +133,4 @@ def excerpt(helps: float | None, part: int = 0, disagrees: int = 0) -> Evidence:
 )
 def test_the_best_excerpt_counts(found: list[Evidence], part: int | None, expected: float | None) -> None:
     """The best one of all, or about a part, without the statements that disagree and what no reader read."""
-    assert likeliest_help(found, part) == expected
+    assert help_probability(found, part) == expected

@@ -1,5 +1,6 @@
 """Several engines, pages, limits, and runs that are stopped and resumed."""
 
+# ruff: noqa: F401, F811 - fixtures of another file
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -15,25 +16,13 @@ from harness.ports import Completion
 from harness.research.result import Research
 from harness.storage.sqlite.store import SqliteStore
 from tests.fakes import FakeClock
-from tests.research.test_run import PAGE, QUESTION, Library, Scripted, research, researcher
+from tests.research.test_run import PAGE, QUESTION, Library, Scripted, cache, embedder, research, researcher
 
 URL = "https://example.org/retries"
 TEXT = (
     "# Retries\n\nExponential backoff limits retries because every waiting time is twice the one before it. "
     "A client with jitter adds a random part, so that not all clients come back at once."
 )
-
-
-@pytest.fixture(scope="module")
-def embedder() -> MiniLM:
-    """The real one, loaded once."""
-    return MiniLM()
-
-
-@pytest.fixture
-def cache(tmp_path: Path) -> Cache:
-    """An empty cache on disk."""
-    return Cache(SqliteStore(tmp_path / "harness.db"))
 
 
 def named(name: str, answer: Any) -> Scripted:

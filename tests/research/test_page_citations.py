@@ -1,5 +1,6 @@
 """Pages of PDFs in citations: from the file to every form of the report."""
 
+# ruff: noqa: F401, F811 - fixtures of another file
 import io
 import time
 from pathlib import Path
@@ -26,9 +27,8 @@ from harness.research.verification import read_report, verify
 from harness.settings import FetchSettings
 from harness.sources.corpus.engine import open_corpus
 from harness.sources.pages.extraction import extract
-from harness.storage.sqlite.store import SqliteStore
 from tests.fakes import MemoryStore
-from tests.research.test_run import QUESTION, Scripted, research, silent
+from tests.research.test_run import QUESTION, Scripted, cache, embedder, research, silent
 from tests.sources.pages.pdf_documents import headed, sheet
 
 URL = "https://example.org/retries.pdf"
@@ -62,18 +62,6 @@ def paper(*pages: str) -> bytes:
         document.add_page()
         document.text(50, 100, text)
     return bytes(document.output())
-
-
-@pytest.fixture(scope="module")
-def embedder() -> MiniLM:
-    """The real one, loaded once."""
-    return MiniLM()
-
-
-@pytest.fixture
-def cache(tmp_path: Path) -> Cache:
-    """An empty cache on disk."""
-    return Cache(SqliteStore(tmp_path / "harness.db"))
 
 
 @pytest.fixture
